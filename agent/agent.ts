@@ -1,156 +1,194 @@
-import type { Clock } from '../reconcilers/engine/clock.ts';
-import type { ConfigResponse } from '../schemas/agent/protocol.ts';
-import type { AgentConfig } from './config.ts';
-import { coalesce } from './link/coalesce.ts';
-import { type HeartbeatReason, HeartbeatSchedule, sendHeartbeat } from './link/heartbeat.ts';
+import type { ConfigResponse, HeartbeatResponse } from '../schemas/agent/protocol.ts';
+import { atMost } from './at-most.ts';
+import type { AgentDeps, DeploymentMode } from './deps.ts';
+import { type HeartbeatReason, HeartbeatSchedule } from './link/heartbeat.ts';
 import { LogFlusher, sendLogs } from './link/log-flusher.ts';
-import { Poller, type PollOutcome } from './link/poll.ts';
+import { Poller } from './link/poll.ts';
+import { PollLoop } from './link/poll-loop.ts';
 import { PushChannel } from './link/push.ts';
 import type { KnownPushMessage } from './link/push-message.ts';
+import { RejectedTokenHint } from './link/rejected-token-hint.ts';
 import { TokenFile } from './link/token-file.ts';
-import type { Logger } from './log.ts';
 import { Observer } from './observe/observer.ts';
 import { PollInterval } from './poll-interval.ts';
-import { deploymentMode, runningAs } from './report/deployment.ts';
+import { deploymentMode } from './report/deployment-mode.ts';
 import { EngineComponents } from './report/engine-inventory.ts';
-import { HeartbeatBuilder } from './report/heartbeat-body.ts';
-import { readHostMetrics } from './report/host-metrics.ts';
+import { HeartbeatSender } from './report/heartbeat-sender.ts';
 import { serveMetrics } from './report/metrics-endpoint.ts';
+import { NodeDescription } from './report/node-description.ts';
 import { Scraper } from './report/scraper.ts';
 import { SelfMetrics } from './report/self-metrics.ts';
-import type { DataDirectory } from './supervise/directories.ts';
-import { stopOrphans } from './supervise/orphans.ts';
+import type { DataDirectory } from './supervise/data-directory.ts';
+import { DesiredState } from './supervise/desired-state.ts';
+import type { Pipeline } from './supervise/pipeline.ts';
 import { Supervisor } from './supervise/supervisor.ts';
-import type { Action } from './update/order.ts';
+import type { Action } from './update/update-order.ts';
 import { Updates } from './update/updates.ts';
-import { AGENT_VERSION } from './version.ts';
 
-export interface AgentParts {
-  config: AgentConfig;
+export interface AgentParts extends AgentDeps {
   directory: DataDirectory;
   nodeToken: string;
-  /** Where this program was started from; undefined where it is not one executable. */
-  executable: string | undefined;
   /** Asked once; a heartbeat that is due before the answer goes without. */
   engineVersion: Promise<string>;
-  env: Readonly<Record<string, string | undefined>>;
-  clock: Clock;
-  log: Logger;
 }
 
 /** Scrapes that are not back by then are used by the next heartbeat. */
 const SCRAPE_WAIT_MS = 250;
 /** Killed processes are gone at once, but for one that the system holds. */
 const TAPS_WAIT_MS = 1_000;
-const HINT_PERIOD_MS = 60_000;
-const LAST_WORD_MS = 2_000;
-const DRAIN_REPORT_MS = 5_000;
-/** Share of the poll period by which single polls are moved, so that nodes started together drift apart. */
-const POLL_JITTER = 0.1;
+/** For the heartbeat and the log lines at the end of the agent. */
+const LAST_REQUEST_MS = 2_000;
 
-/** One node: follows the controller's desired state and tells it what is so. */
+/** One node: follows the controller's desired state and reports what runs. */
 export class Agent {
   readonly #parts: AgentParts;
-  readonly #poller: Poller;
-  readonly #tokenFile: TokenFile;
+  readonly #polls: PollLoop;
   readonly #push: PushChannel;
   readonly #supervisor: Supervisor;
-  readonly #heartbeats: HeartbeatSchedule;
+  readonly #desired: DesiredState;
+  readonly #hint: RejectedTokenHint;
+  readonly #schedule: HeartbeatSchedule;
+  readonly #heartbeats: HeartbeatSender;
   readonly #logs: LogFlusher;
   readonly #observer: Observer;
-  readonly #builder = new HeartbeatBuilder();
   readonly #scraper: Scraper;
   readonly #updates: Updates;
   readonly #components: EngineComponents;
   readonly #metrics = new SelfMetrics();
-  readonly #pollNow: () => void;
-  readonly #mode = deploymentMode();
-  readonly #user = runningAs();
-  #engineVersion = '';
+  readonly #mode: DeploymentMode;
   readonly #interval: PollInterval;
-  #cancelTick = () => {};
-  #pushed = false;
-  #firstPoll = true;
-  #quietUntil = 0;
-  #hintAt = Number.NEGATIVE_INFINITY;
+  #engineVersion = '';
+  #isFirstPoll = true;
   #revision: number | undefined;
-  #askedRevision: number | undefined;
-  #lastReason = '';
+  #requestedRevision: number | undefined;
   #stopping = false;
   #ended: Promise<void> | undefined;
-  #newest: ConfigResponse | undefined;
-  #orphansStopped: Promise<void> | undefined;
   #closeMetrics = () => {};
 
   constructor(parts: AgentParts) {
     this.#parts = parts;
-    const { config, directory, nodeToken, env, clock, log } = parts;
+    const { config, clock, log } = parts;
+    this.#mode = parts.deploymentMode ?? deploymentMode();
     this.#interval = new PollInterval(config.pollIntervalMs, log);
-    this.#poller = new Poller(config.url, nodeToken);
-    this.#tokenFile = new TokenFile(directory, nodeToken, log);
     this.#scraper = new Scraper(log, clock);
-    this.#heartbeats = new HeartbeatSchedule(clock, (reason) =>
-      this.#guard('heartbeat', this.#heartbeat(reason)),
+    this.#schedule = new HeartbeatSchedule(clock, (reason) =>
+      this.#guard('heartbeat', this.#sendHeartbeat(reason)),
     );
-    this.#logs = new LogFlusher({
-      intervalMs: config.logFlushIntervalMs,
-      clock,
-      log,
+    this.#logs = this.#createLogFlusher();
+    this.#supervisor = this.#createSupervisor();
+    this.#desired = new DesiredState(this.#supervisor, parts.directory, clock, log);
+    this.#hint = new RejectedTokenHint(parts.directory.token, clock, log);
+    this.#observer = this.#createObserver();
+    this.#components = this.#createComponents();
+    this.#heartbeats = this.#createHeartbeatSender();
+    this.#polls = this.#createPollLoop();
+    this.#push = this.#createPushChannel();
+    this.#updates = this.#createUpdates();
+    this.#connectMetrics();
+  }
+
+  #createHeartbeatSender(): HeartbeatSender {
+    const { config, nodeToken, clock, log } = this.#parts;
+    const node = new NodeDescription({
+      ...{ config, mode: this.#mode, interval: this.#interval, metrics: this.#metrics },
+      components: this.#components,
+      engineVersion: () => this.#engineVersion,
+      updateError: () => this.#updates.error,
+    });
+    return new HeartbeatSender({
+      ...{ url: config.url, token: nodeToken, scraper: this.#scraper, metrics: this.#metrics, clock, log },
+      pipelines: () => this.#supervisor.list(),
+      pollIntervalMs: () => this.#interval.ms,
+      node: () => node.read(),
+      onFailed: ({ status, retryAfterMs }) => {
+        this.#hint.note(status);
+        if (retryAfterMs) this.#schedule.pause(retryAfterMs);
+      },
+      onDelivered: (reply, stopped) => this.#heartbeatDelivered(reply, stopped),
+    });
+  }
+
+  #createLogFlusher(): LogFlusher {
+    const { config, nodeToken, clock, log } = this.#parts;
+    return new LogFlusher({
+      ...{ intervalMs: config.logFlushIntervalMs, clock, log },
       send: (entries, timeoutMs) => sendLogs(config.url, nodeToken, entries, timeoutMs),
     });
-    this.#supervisor = new Supervisor({
-      directory,
-      portBase: config.portBase,
-      engineBin: config.engineBin,
-      env,
-      clock,
-      log,
+  }
+
+  #createSupervisor(): Supervisor {
+    const { config, directory, env, clock, log } = this.#parts;
+    return new Supervisor({
+      ...{ directory, portBase: config.portBase, engineBin: config.engineBin, env, clock, log },
       onChange: () => {
-        this.#heartbeats.request('status');
+        this.#schedule.request('status');
         this.#observer.pipelinesChanged();
       },
       onLine: (pipeline) => this.#logs.note(pipeline),
     });
-    this.#observer = new Observer({
-      url: config.url,
-      token: nodeToken,
-      engineBin: config.engineBin,
-      env,
+  }
+
+  #createObserver(): Observer {
+    const { config, nodeToken, env, clock, log } = this.#parts;
+    return new Observer({
+      ...{ url: config.url, token: nodeToken, engineBin: config.engineBin, env, clock, log },
       engineVersion: () => this.#engineVersion,
       find: (pipelineId) => this.#supervisor.find(pipelineId),
-      clock,
-      log,
     });
-    this.#components = new EngineComponents({
-      engineBin: config.engineBin,
-      env,
-      clock,
-      log,
+  }
+
+  #createComponents(): EngineComponents {
+    const { config, env, clock, log } = this.#parts;
+    return new EngineComponents({
+      ...{ engineBin: config.engineBin, env, clock, log },
       onVersion: (banner) => {
         if (banner) this.#engineVersion = banner;
       },
     });
-    this.#push = new PushChannel({
-      fallbackUrl: `${config.url}/api/agent/push`,
-      token: nodeToken,
-      clock,
-      log,
-      onMessage: (message) => this.#hear(message),
-      onReconnect: () => this.#pollBecauseOfPush(),
+  }
+
+  #createPollLoop(): PollLoop {
+    const { config, directory, nodeToken, clock, log } = this.#parts;
+    const tokenFile = new TokenFile(directory, nodeToken, log);
+    return new PollLoop({
+      ...{ poller: new Poller(config.url, nodeToken), interval: this.#interval, metrics: this.#metrics },
+      ...{ clock, log },
+      onTimer: () => this.#scraper.scrape(this.#supervisor.list()),
+      onAccepted: () => tokenFile.restore(),
+      onConfig: (answer) => this.#configReceived(answer),
+      onFailed: (status) => this.#hint.note(status),
+      onEnd: (pushed) => {
+        if (this.#isFirstPoll) this.#push.start();
+        this.#isFirstPoll = false;
+        this.#schedule.request(pushed ? 'push' : 'poll');
+      },
     });
-    this.#pollNow = coalesce(() => this.#guard('poll', this.#poll()));
-    this.#updates = new Updates({
-      executable: parts.executable,
+  }
+
+  #createPushChannel(): PushChannel {
+    const { config, nodeToken, clock, log } = this.#parts;
+    return new PushChannel({
+      ...{ fallbackUrl: `${config.url}/api/agent/push`, token: nodeToken, clock, log },
+      onMessage: (message) => this.#handlePush(message),
+      onReconnect: () => this.#polls.triggerByPush(),
+    });
+  }
+
+  #createUpdates(): Updates {
+    const { config, executable, execute, env, clock, log } = this.#parts;
+    return new Updates({
+      ...{ executable, execute, env, clock, log },
       inContainer: this.#mode === 'DOCKER',
       serviceUrl: config.url,
       publicKey: config.updateKey,
       allowDowngrade: config.allowDowngrade,
-      env,
-      clock,
-      log,
-      leave: () => this.#end(),
-      onError: () => this.#heartbeats.request('status'),
+      stopAgent: () => this.#end(),
+      onError: () => this.#schedule.request('status'),
     });
+  }
+
+  #connectMetrics(): void {
+    const { clock } = this.#parts;
     const startedAt = clock.monotonic();
     this.#metrics.pushConnected = () => this.#push.connected;
     this.#metrics.pushReconnects = () => this.#push.reconnects;
@@ -166,17 +204,13 @@ export class Agent {
         log.warn('engine not found or without a version: set SVC_ENGINE_BIN', { engine: config.engineBin });
     });
     if (config.metricsPort > 0) {
-      this.#closeMetrics = serveMetrics(
-        config.metricsHost,
-        config.metricsPort,
-        () => this.#metrics.render(),
-        log,
-      );
+      const { metricsHost, metricsPort } = config;
+      this.#closeMetrics = serveMetrics(metricsHost, metricsPort, () => this.#metrics.render(), log);
     }
-    this.#pollNow();
+    this.#polls.trigger();
   }
 
-  /** Stops all engines, tells the controller once more if it listens, and leaves nothing running. */
+  /** Stops all engines, sends a last heartbeat if the controller listens, and leaves nothing running. */
   stop(): Promise<void> {
     this.#updates.stop();
     return this.#end();
@@ -189,33 +223,17 @@ export class Agent {
 
   async #endAll(): Promise<void> {
     this.#stopping = true;
-    this.#cancelTick();
+    this.#desired.stop();
+    this.#polls.stop();
     this.#push.stop();
     const tapsGone = this.#observer.stop();
-    this.#heartbeats.stop();
+    this.#schedule.stop();
     this.#components.stop();
-    await this.#stopOrphans();
-    await this.#stopEngines();
-    await this.#atMost(TAPS_WAIT_MS, tapsGone);
-    await Promise.all([this.#sendReport(LAST_WORD_MS), this.#logs.stop(LAST_WORD_MS)]);
+    await this.#desired.stopOrphans();
+    await this.#heartbeats.sendDuring(this.#supervisor.stopAll(), LAST_REQUEST_MS);
+    await atMost(this.#parts.clock, TAPS_WAIT_MS, tapsGone);
+    await Promise.all([this.#heartbeats.send(LAST_REQUEST_MS), this.#logs.stop(LAST_REQUEST_MS)]);
     this.#closeMetrics();
-  }
-
-  /** Engines may take minutes to deliver what they hold: the controller hears of it meanwhile. */
-  async #stopEngines(): Promise<void> {
-    let ended = false;
-    let cancel = () => {};
-    const report = async () => {
-      await this.#guard('heartbeat', this.#sendReport(LAST_WORD_MS));
-      if (!ended) schedule();
-    };
-    const schedule = () => {
-      cancel = this.#parts.clock.after(DRAIN_REPORT_MS, () => void report());
-    };
-    schedule();
-    await this.#supervisor.stopAll();
-    ended = true;
-    cancel();
   }
 
   /** The user does not want to wait for engines to end in their own order. */
@@ -223,10 +241,10 @@ export class Agent {
     this.#supervisor.killAll();
   }
 
-  #hear(message: KnownPushMessage): void {
-    if (message.type === 'poll_interval') this.#setInterval(message.intervalMs);
+  #handlePush(message: KnownPushMessage): void {
+    if (message.type === 'poll_interval') this.#polls.setInterval(message.intervalMs);
     else if (message.type === 'action') this.#act(message);
-    else if (message.type === 'config_changed') this.#pollBecauseOfPush();
+    else if (message.type === 'config_changed') this.#polls.triggerByPush();
     else if (message.type === 'sample_request') this.#observer.sample([message]);
     else this.#observer.tap(message);
   }
@@ -237,182 +255,45 @@ export class Agent {
     else void this.#updates.update(message.order);
   }
 
-  #pollBecauseOfPush(): void {
-    if (this.#stopping || this.#parts.clock.monotonic() < this.#quietUntil) return;
-    this.#pushed = true;
-    this.#pollNow();
+  #configReceived(config: ConfigResponse): void {
+    this.#revision = config.configRevision;
+    this.#push.setPrimaryUrl(config.pushUrl);
+    this.#interval.set(config.pollIntervalMs);
+    void this.#guard('config', this.#apply(config));
+    this.#updates.confirm();
+    if (config.pendingAction) void this.#updates.update(config.pendingAction);
   }
 
-  async #poll(): Promise<void> {
-    const { clock } = this.#parts;
-    const startedAt = clock.monotonic();
-    // A poll that a push message asked for while the one before was being sent away: the tick comes in time.
-    const tooSoon = this.#pushed && startedAt < this.#quietUntil;
-    const pushed = this.#pushed;
-    this.#pushed = false;
-    if (this.#stopping || tooSoon) return;
-    this.#cancelTick();
-    if (!pushed) this.#scraper.scrape(this.#supervisor.list());
-    const outcome = await this.#poller.poll();
-    if (this.#stopping) return;
-    this.#take(outcome);
-    this.#metrics.pollSeconds = (clock.monotonic() - startedAt) / 1000;
-    this.#scheduleTick(outcome.type === 'failed' ? outcome.retryAfterMs : undefined);
-    if (this.#firstPoll) this.#push.start();
-    this.#firstPoll = false;
-    this.#heartbeats.request(pushed ? 'push' : 'poll');
-  }
-
-  #take(outcome: PollOutcome): void {
-    const { log } = this.#parts;
-    switch (outcome.type) {
-      case 'unchanged':
-        this.#pollSucceeded();
-        return;
-      case 'failed':
-        this.#metrics.pollErrors += 1;
-        this.#hint(outcome.status);
-        if (outcome.reason !== this.#lastReason)
-          log.warn('poll failed; pipelines go on as they are', { reason: outcome.reason });
-        this.#lastReason = outcome.reason;
-        return;
-      case 'config':
-        this.#pollSucceeded();
-        this.#revision = outcome.config.configRevision;
-        this.#push.setPrimaryUrl(outcome.config.pushUrl);
-        this.#interval.set(outcome.config.pollIntervalMs);
-        void this.#guard('config', this.#apply(outcome.config));
-        this.#updates.confirm();
-        if (outcome.config.pendingAction) void this.#updates.update(outcome.config.pendingAction);
-    }
-  }
-
-  /** Polls and heartbeats do not wait for engines of an earlier run, which may take 30 s to end. */
   async #apply(config: ConfigResponse): Promise<void> {
-    this.#newest = config;
-    await this.#stopOrphans();
-    if (this.#stopping || config !== this.#newest) return;
-    this.#supervisor.apply(config.pipelines);
-    this.#observer.sample(config.sampleRequests);
+    if (await this.#desired.apply(config)) this.#observer.sample(config.sampleRequests);
   }
 
-  /**
-   * Engines that a killed agent left run on until it is known what is to run in their place: without the controller
-   * nobody could start them again, since their secrets are on no disk.
-   */
-  #stopOrphans(): Promise<void> {
-    const { directory, clock, log } = this.#parts;
-    this.#orphansStopped ??= stopOrphans(directory, clock, log);
-    return this.#orphansStopped;
+  async #sendHeartbeat(reason: HeartbeatReason): Promise<void> {
+    if (reason !== 'status') await atMost(this.#parts.clock, SCRAPE_WAIT_MS, this.#scraper.settled());
+    await this.#heartbeats.send();
   }
 
-  #pollSucceeded(): void {
-    this.#tokenFile.restore();
-    if (this.#lastReason) this.#parts.log.info('poll works again');
-    this.#lastReason = '';
+  #heartbeatDelivered(reply: HeartbeatResponse, stopped: Pipeline[]): void {
+    this.#updates.reported();
+    if (!this.#stopping) this.#components.delivered(reply.sendEngineComponents === true);
+    this.#supervisor.forget(stopped);
+    this.#pollForRevision(reply.configRevision);
   }
 
-  #setInterval(ms: number): void {
-    if (!this.#interval.set(ms)) return;
-    this.#parts.log.info('poll interval set by the controller', { ms: this.#interval.ms });
-    this.#scheduleTick(undefined);
+  /** One extra poll a revision: where the answer does not have it, asking again would not help. */
+  #pollForRevision(revision: number | undefined): void {
+    if (this.#stopping || revision === undefined || this.#revision === undefined) return;
+    if (revision === this.#revision || revision === this.#requestedRevision) return;
+    this.#requestedRevision = revision;
+    this.#polls.triggerByPush();
   }
 
-  #scheduleTick(retryAfterMs: number | undefined): void {
-    const { clock } = this.#parts;
-    const drift = 1 + POLL_JITTER * (Math.random() - 0.5);
-    const now = clock.monotonic();
-    // Nodes that were sent away in one moment do not come back in one.
-    if (retryAfterMs) this.#quietUntil = now + retryAfterMs * (1 + POLL_JITTER * Math.random());
-    const waitMs = Math.max(this.#interval.ms * drift, this.#quietUntil - now);
-    this.#cancelTick();
-    if (!this.#stopping) this.#cancelTick = clock.after(waitMs, this.#pollNow);
-  }
-
-  async #heartbeat(reason: HeartbeatReason): Promise<void> {
-    if (reason !== 'status') await this.#atMost(SCRAPE_WAIT_MS, this.#scraper.settled());
-    await this.#sendReport();
-  }
-
-  async #atMost(ms: number, work: Promise<unknown>): Promise<void> {
-    let cancel = () => {};
-    const patience = new Promise<void>((done) => {
-      cancel = this.#parts.clock.after(ms, done);
-    });
-    await Promise.race([work, patience]);
-    cancel();
-  }
-
-  /** A fault of our own must not end the program that holds the engines: it is told, and the next tick tries again. */
+  /** A fault of our own must not end the program that holds the engines. */
   async #guard(what: string, work: Promise<void>): Promise<void> {
     try {
       await work;
     } catch (error) {
       this.#parts.log.error(`${what} failed unexpectedly`, { reason: String(error) });
-      if (what === 'poll') this.#scheduleTick(undefined);
     }
-  }
-
-  async #sendReport(timeoutMs?: number): Promise<void> {
-    const { config, nodeToken, clock, log } = this.#parts;
-    const pipelines = this.#supervisor.list();
-    const stopped = pipelines.filter((pipeline) => pipeline.ended);
-    const { body, delivered } = this.#builder.build(
-      pipelines,
-      (pipeline) => this.#scraper.latest(pipeline, this.#interval.ms),
-      {
-        hostMetrics: readHostMetrics(config.dataDir),
-        agentVersion: AGENT_VERSION,
-        engine: this.#components.report(),
-        engineVersion: this.#engineVersion,
-        deploymentMode: this.#mode,
-        labels: config.labels,
-        agentHealth: this.#metrics.health(),
-        runningAs: this.#user,
-        updateError: this.#updates.error,
-        pollIntervalMs: Math.round(this.#interval.ms),
-      },
-    );
-    const startedAt = clock.monotonic();
-    const outcome = await sendHeartbeat(config.url, nodeToken, body, timeoutMs);
-    this.#metrics.heartbeatSeconds = (clock.monotonic() - startedAt) / 1000;
-    if (outcome.type === 'failed') {
-      this.#metrics.heartbeatErrors += 1;
-      this.#hint(outcome.status);
-      if (outcome.retryAfterMs) this.#heartbeats.pause(outcome.retryAfterMs);
-      log.debug('heartbeat failed', { reason: outcome.reason });
-      return;
-    }
-    delivered();
-    this.#updates.reported();
-    if (!this.#stopping) this.#components.delivered(outcome.reply.sendEngineComponents === true);
-    this.#supervisor.forget(stopped);
-    for (const { pipelineId, reason } of outcome.reply.rejected ?? []) {
-      log.warn('the controller refused a part of the heartbeat', {
-        pipeline: pipelineId.slice(0, 80),
-        reason,
-      });
-    }
-    this.#follow(outcome.reply.configRevision);
-  }
-
-  /** One extra poll a revision: one that the answer does not show need not be asked for again and again. */
-  #follow(revision: number | undefined): void {
-    if (this.#stopping || revision === undefined || this.#revision === undefined) return;
-    if (revision === this.#revision || revision === this.#askedRevision) return;
-    this.#askedRevision = revision;
-    this.#pollBecauseOfPush();
-  }
-
-  #hint(status: number | undefined): void {
-    const now = this.#parts.clock.monotonic();
-    if (status !== 401 || now < this.#hintAt + HINT_PERIOD_MS) return;
-    this.#hintAt = now;
-    this.#parts.log.error(
-      'the controller refuses this node: if it was revoked, delete node-token and start again with a new SVC_TOKEN',
-      {
-        file: this.#parts.directory.token,
-      },
-    );
   }
 }

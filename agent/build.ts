@@ -12,11 +12,11 @@ const CPU: Record<string, string> = { x64: 'x64', arm64: 'aarch64' };
 export function bunPath(): string {
   const path = join(
     ROOT,
-    `node_modules/@oven/bun-${process.platform}-${CPU[process.arch] ?? process.arch}/bin/bun`,
+    `agent/bun/node_modules/@oven/bun-${process.platform}-${CPU[process.arch] ?? process.arch}/bin/bun`,
   );
   if (existsSync(path)) return path;
   throw new Error(
-    `no compiler at ${path}: run npm ci on a supported platform (Linux or macOS, x64 or arm64)`,
+    `no compiler at ${path}: run make on a supported platform (Linux or macOS, x64 or arm64), or npm ci in agent/bun`,
   );
 }
 

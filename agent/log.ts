@@ -34,7 +34,7 @@ export function createLogger(level: LogLevel, write: (line: string) => void = wr
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-// Whoever reads the log may end before us (journald restarts, a pipe's other side): engines are worth more than lines.
+// The reader of the log may end before us (journald restarts, a pipe's other side): engines are worth more than lines.
 process.stderr.on('error', () => {});
 
 function writeToStderr(line: string): void {

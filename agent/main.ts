@@ -1,25 +1,13 @@
-import { hostname } from 'node:os';
+/** The executable: command line, signals and exit codes around an agent that `start.ts` starts. */
 import { systemClock } from '../reconcilers/engine/clock.ts';
-import { Agent } from './agent.ts';
-import { type Channel, HELP, parseCommandLine } from './command-line.ts';
-import { type AgentConfig, ConfigError, readConfig } from './config.ts';
-import { EnrollError, enroll } from './link/enroll.ts';
-import { loadNodeToken, saveNodeToken, TokenError } from './link/node-token.ts';
+import { HELP, parseCommandLine } from './command-line.ts';
+import { readConfig } from './config.ts';
 import { createLogger, type Logger } from './log.ts';
 import { applyRuntimeSettings, isCompiled } from './runtime-settings.ts';
-import { DataDirectory } from './supervise/directories.ts';
-import { engineVersion } from './supervise/executable.ts';
-import { removeFile } from './supervise/files.ts';
-import { LockedError, lockDirectory } from './supervise/lock.ts';
-import { channelOf } from './update/order.ts';
-import { pendingOf } from './update/swap.ts';
+import { describeStartError, type StartedAgent, startAgent } from './start.ts';
+import { removeFile } from './supervise/atomic-files.ts';
+import { pendingOf } from './update/executable-swap.ts';
 import { AGENT_VERSION } from './version.ts';
-
-/** Ends the start with lines for the user: the first is the error, the rest says what to do. */
-function fail(...lines: string[]): never {
-  process.stderr.write(`${lines.filter((line) => line !== '').join('\n')}\n`);
-  process.exit(1);
-}
 
 async function main(): Promise<void> {
   const command = parseCommandLine(process.argv.slice(2));
@@ -31,24 +19,18 @@ async function main(): Promise<void> {
   applyRuntimeSettings();
   const log = createLogger(config.logLevel);
   ignoreSignals(log);
-  const directory = new DataDirectory(config.dataDir);
-  openDirectory(directory);
-  const unlock = await lockDirectory(directory.root);
-  const version = engineVersion(config.engineBin, process.env);
-  const nodeToken =
-    loadNodeToken(directory) ?? (await enrollNode(config, directory, version, command.channel, log));
-  const agent = new Agent({
+  const started = await startAgent({
     config,
-    directory,
-    nodeToken,
-    executable: isCompiled() ? process.execPath : undefined,
-    engineVersion: version,
+    channel: command.channel,
     env: process.env,
     clock: systemClock,
     log,
+    executable: isCompiled() ? process.execPath : undefined,
   });
-  agent.start();
-  log.info('agent started', { version: AGENT_VERSION, url: config.url, dataDir: directory.root });
+  stopOnSignals(started, log);
+}
+
+function stopOnSignals({ agent, unlock }: StartedAgent, log: Logger): void {
   // The agent's own timers hold no process open: where the lock is a file, nothing else would.
   const holdOpen = setInterval(() => {}, 2 ** 30);
   let stopping = false;
@@ -76,59 +58,13 @@ function ignoreSignals(log: Logger): void {
     );
 }
 
-/** Told to end before it holds an engine. A version that is new here must not be taken for one that does not live. */
+/** Ends before it holds an engine. A new version that is asked to end here must not count as one that failed to start. */
 function endEarly(): void {
   if (isCompiled()) removeFile(pendingOf(process.execPath));
   process.exit(0);
 }
 
-function openDirectory(directory: DataDirectory): void {
-  try {
-    directory.ensureRoot();
-  } catch (error) {
-    fail(
-      `cannot make the data directory ${directory.root}: ${reason(error)}`,
-      'Fix permissions, or set SVC_DATA_DIR.',
-    );
-  }
-}
-
-async function enrollNode(
-  config: AgentConfig,
-  directory: DataDirectory,
-  version: Promise<string>,
-  channel: Channel | undefined,
-  log: Logger,
-): Promise<string> {
-  if (!config.token) fail('no node token found and SVC_TOKEN is not set');
-  const answer = await enroll(config.url, {
-    token: config.token,
-    hostname: hostname().slice(0, 253) || 'unknown',
-    os: `${process.platform}/${process.arch}`,
-    agentVersion: AGENT_VERSION,
-    engineVersion: await version,
-    labels: config.labels,
-    channel: channel ?? channelOf(AGENT_VERSION),
-  });
-  try {
-    saveNodeToken(directory, answer.nodeToken);
-  } catch (error) {
-    fail(
-      `failed to write ${directory.token}: ${reason(error)}`,
-      'Make room or fix permissions, and start again.',
-    );
-  }
-  log.info('enrolled', { node: answer.nodeId, environment: answer.environmentName.slice(0, 100) });
-  return answer.nodeToken;
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 main().catch((error: unknown) => {
-  if (error instanceof EnrollError) fail(error.message, error.remedy);
-  if (error instanceof ConfigError || error instanceof TokenError || error instanceof LockedError)
-    fail(error.message);
-  fail(`unexpected failure: ${reason(error)}`);
+  process.stderr.write(`${describeStartError(error).join('\n')}\n`);
+  process.exit(1);
 });

@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildAgent } from './build.ts';
 import { runtimeOf, TARGETS, type Target } from './runtimes.ts';
-import { releaseStatement } from './update/statement.ts';
+import { releaseStatement } from './update/release-statement.ts';
 import { AGENT_VERSION } from './version.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -25,7 +25,7 @@ export interface BuiltFile {
   /** `sha256:<hex>` */
   checksum: string;
   bytes: number;
-  /** Base64 of the Ed25519 signature over the release statement (agent/update/statement.ts). */
+  /** Base64 of the Ed25519 signature over the release statement (agent/update/release-statement.ts). */
   signature: string | null;
 }
 

@@ -19,7 +19,7 @@ interface Runtime extends Target {
   integrity: string;
 }
 
-/** The one of @oven/bun-linux-x64 in package.json: all platforms of a release have the same. */
+/** The one of @oven/bun-linux-x64 in agent/bun/package.json: all platforms of a release have the same. */
 const VERSION = '1.4.5';
 const RUNTIMES: readonly Runtime[] = [
   {
@@ -52,7 +52,7 @@ export const TARGETS: readonly Target[] = RUNTIMES.map(({ arch, libc }) => ({ ar
 export async function runtimeOf({ arch, libc }: Target): Promise<string> {
   const runtime = RUNTIMES.find((one) => one.arch === arch && one.libc === libc);
   if (!runtime) throw new Error(`there is no runtime for ${arch} with ${libc}`);
-  const installed = join(ROOT, 'node_modules', runtime.package);
+  const installed = join(ROOT, 'agent/bun/node_modules', runtime.package);
   if (existsSync(join(installed, 'bin/bun'))) {
     const found = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as { version: string };
     if (found.version === VERSION) return join(installed, 'bin/bun');

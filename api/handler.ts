@@ -25,9 +25,9 @@ export interface RequestHandler {
   /** Sessions and keys are looked up here, so that requests which are slow or many lock nobody out. */
   essential: Knex;
   services: Services;
-  /** Taken by the address of whoever is turned away for want of a session, a key or a token. */
-  strangers: RateLimit;
-  /** Of procedures, taken by the id of whoever calls. */
+  /** Counted by address, for requests rejected for want of a session, a key or a token. */
+  anonymousLimit: RateLimit;
+  /** Of procedures, counted by the id of the caller. */
   calls: RateLimit;
   actor(ctx: KoaContext): Promise<Actor>;
   context(ctx: KoaContext, actor: Actor): Context;
@@ -54,7 +54,7 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     db: options.db,
     essential: options.essential,
     services: options.services,
-    strangers: anonymousRateLimit(),
+    anonymousLimit: anonymousRateLimit(),
     calls: perMinute(CALLS_PER_MINUTE),
     actor: (ctx) => readActor(options.essential, cookie, ctx),
     context(ctx, actor) {

@@ -1,4 +1,4 @@
-/** The HTTP server: which door leads where. */
+/** The HTTP server: which route leads where. */
 import type { Server } from 'node:http';
 import Router from '@koa/router';
 import type { Knex } from 'knex';
@@ -52,7 +52,7 @@ export interface ApiOptions {
   /** Whether signals of other controllers arrive. */
   hearsOthers: () => boolean;
   agent: AgentParts;
-  git: Omit<GitParts, 'db' | 'clock' | 'log' | 'uiUrl' | 'strangers'>;
+  git: Omit<GitParts, 'db' | 'clock' | 'log' | 'uiUrl' | 'anonymousLimit'>;
   webDir: string;
 }
 
@@ -63,8 +63,8 @@ export interface Api {
 }
 
 export function createApi(options: ApiOptions): Api {
-  const door = createRequestHandler(options);
-  const events = createUiEvents(door);
+  const requests = createRequestHandler(options);
+  const events = createUiEvents(requests);
   const app = new Koa<RequestState>();
   app.silent = true;
 
@@ -72,10 +72,10 @@ export function createApi(options: ApiOptions): Api {
   const addressOf = createAddressReader(options.trustedProxies);
   const authenticate = createNodeAuthentication(options.agent.directory, addressOf);
   app.use(withRequest({ log: options.log, addressOf }));
-  app.use(countAnonymous(door.strangers));
+  app.use(countAnonymous(requests.anonymousLimit));
   app.use(sameSiteOnly);
   app.use(plainQuery);
-  app.use(agentRoutes(door, options.agent, authenticate));
+  app.use(agentRoutes(requests, options.agent, authenticate));
   app.use(
     gitRoutes({
       ...options.git,
@@ -83,22 +83,22 @@ export function createApi(options: ApiOptions): Api {
       clock: options.clock,
       log: options.log,
       uiUrl: options.baseUrl,
-      strangers: door.strangers,
+      anonymousLimit: requests.anonymousLimit,
     }),
   );
   app.use(compress({ threshold: 1_024, br: false }));
-  app.use(procedureRoutes(door));
-  app.use(openApiRoutes(door));
-  app.use(restRoutes(door));
-  app.use(scimRoutes(door));
+  app.use(procedureRoutes(requests));
+  app.use(openApiRoutes(requests));
+  app.use(restRoutes(requests));
+  app.use(scimRoutes(requests));
 
   const router = new Router();
-  authRoutes(router, door);
-  oidcRoutes(router, door);
+  authRoutes(router, requests);
+  oidcRoutes(router, requests);
   healthRoutes(router, { ...options, db: options.essential });
   events.routes(router);
-  tapRoutes(router, door, options.agent.taps);
-  auditRoutes(router, door);
+  tapRoutes(router, requests, options.agent.taps);
+  auditRoutes(router, requests);
   webhookRoutes(router, options);
   releaseRoutes(router, { releases: options.services.releases, baseUrl: options.baseUrl });
   schemaRoutes(router, options.baseUrl);

@@ -22,7 +22,7 @@ export interface Config {
   previousSecretKeys: string[];
   /** Command lines that environments may ask for secrets, their parts one blank apart; none turns the backend EXEC off. */
   execSecretCommands: string[];
-  /** What those of them are told that speak version 1.1 of the protocol, by command line. */
+  /** The `config` sent to those that speak version 1.1 of the protocol, by command line. */
   execSecretRequests: ReadonlyMap<string, ExecRequest>;
   adminEmail: string;
   adminPassword: string | null;
@@ -191,7 +191,7 @@ export function readConfig(env: Environment): Config {
 
 const MOST_CONFIGS = 256 * 1024;
 
-/** Those of the operator alone: whoever chose the config of a program could have it read what he likes. */
+/** Set by the operator alone: the config of a program decides what it reads. */
 function execSecrets(env: Environment): Pick<Config, 'execSecretCommands' | 'execSecretRequests'> {
   const execSecretCommands = programs(env.HEADGATE_EXEC_SECRET_COMMANDS);
   const file = env.HEADGATE_EXEC_SECRET_CONFIGS;
@@ -209,13 +209,13 @@ function execSecrets(env: Environment): Pick<Config, 'execSecretCommands' | 'exe
   }
   const execSecretRequests = new Map<string, ExecRequest>();
   for (const [line, value] of entries) {
-    const said = line.slice(0, 60);
+    const shortened = line.slice(0, 60);
     if (!execSecretCommands.includes(line))
-      throw wrong(`"${said}" is none of the commands in HEADGATE_EXEC_SECRET_COMMANDS`);
+      throw wrong(`"${shortened}" is none of the commands in HEADGATE_EXEC_SECRET_COMMANDS`);
     const { type, config } = (value ?? {}) as Partial<ExecRequest>;
     const isObject = typeof config === 'object' && config !== null && !Array.isArray(config);
     if (typeof type !== 'string' || type === '' || !isObject)
-      throw wrong(`"${said}" needs {"type": "<name>", "config": {…}}`);
+      throw wrong(`"${shortened}" needs {"type": "<name>", "config": {…}}`);
     execSecretRequests.set(line, { type, config });
   }
   return { execSecretCommands, execSecretRequests };

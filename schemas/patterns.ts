@@ -1,4 +1,4 @@
-/** Patterns of texts that people type, each with what is told where one does not fit: an expression explains nothing. */
+/** Patterns of texts that users type, each with the message for a text that does not match. */
 const messages = new Map<string, string>();
 
 /** Answers the pattern; `message` goes on behind the name of the field: `must …`. */

@@ -19,7 +19,7 @@ const FLAGS = [
 ];
 /** Long enough for the first live samples, so that sparklines have something to show. */
 const SETTLE_MS = 2_500;
-/** For charts, which are drawn anew in the other scheme. */
+/** For charts, which are redrawn in the other scheme. */
 const REPAINT_MS = 250;
 
 const folder = fileURLToPath(new URL('../test/.artifacts/screenshots/', import.meta.url));

@@ -21,6 +21,8 @@ export default defineConfig({
   },
   server: {
     host: '127.0.0.1',
+    // What the UI shares with the server lies in the folder above, and so do some of its packages.
+    fs: { allow: [fileURLToPath(new URL('..', import.meta.url))] },
     proxy: { '/api': controller, '/schemas': controller, '/git': controller },
   },
 });

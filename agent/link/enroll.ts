@@ -30,11 +30,11 @@ export async function enroll(url: string, body: EnrollRequest): Promise<EnrollRe
       maxBytes: 65_536,
     });
     if (answer.status !== 200 && answer.status !== 201) {
-      const said = errorText(answer.text);
+      const detail = errorText(answer.text);
       const remedy = STATUS_REMEDIES[answer.status] ?? 'Check that SVC_URL is the address of the controller.';
       throw new EnrollError(
         `(status ${answer.status})`,
-        said ? `${remedy} The controller said: ${said}` : remedy,
+        detail ? `${remedy} The controller said: ${detail}` : remedy,
       );
     }
     return parseEnrollment(answer.text);

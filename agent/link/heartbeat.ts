@@ -2,7 +2,7 @@ import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { HeartbeatRequest, HeartbeatResponse } from '../../schemas/agent/protocol.ts';
 import { LIMITS } from '../limits.ts';
 import { parseHeartbeatReply } from './answers.ts';
-import { type Failure, refused, request, unanswered } from './http.ts';
+import { type Failure, request, requestFailure, statusFailure } from './http.ts';
 
 /** Lets the changes of one moment share a heartbeat, and still go out within 100 ms. */
 const STATUS_GATHER_MS = 25;
@@ -96,8 +96,8 @@ export async function sendHeartbeat(
     });
     if (answer.status >= 200 && answer.status < 300)
       return { type: 'accepted', reply: parseHeartbeatReply(answer.text) };
-    return { type: 'failed', ...refused(answer) };
+    return { type: 'failed', ...statusFailure(answer) };
   } catch (error) {
-    return { type: 'failed', ...unanswered(error) };
+    return { type: 'failed', ...requestFailure(error) };
   }
 }

@@ -13,7 +13,7 @@ export interface HttpAnswer {
   text: string;
 }
 
-/** No usable answer came. The message is short and fit for people: `connection refused`, `timed out`, … */
+/** No usable answer came. The message is short, for users: `connection refused`, `timed out`, … */
 export class LinkError extends Error {
   override name = 'LinkError';
 }
@@ -112,14 +112,14 @@ export interface Failure {
 }
 
 /** Of an answer with another status than was hoped for. */
-export function refused({ status, headers, text }: HttpAnswer): Failure {
-  const said = errorText(text);
-  const reason = said ? `status ${status}: ${said}` : `status ${status}`;
+export function statusFailure({ status, headers, text }: HttpAnswer): Failure {
+  const detail = errorText(text);
+  const reason = detail ? `status ${status}: ${detail}` : `status ${status}`;
   return { reason, status, retryAfterMs: retryAfterMs(headers, Date.now()) };
 }
 
 /** Of what `request` or the guard of an answer has thrown. Throws what is a fault of our own. */
-export function unanswered(error: unknown): Failure {
+export function requestFailure(error: unknown): Failure {
   if (!(error instanceof LinkError)) throw error;
   return { reason: error.message, status: undefined, retryAfterMs: undefined };
 }

@@ -1,11 +1,12 @@
 import { backoff, jitter } from '../../reconcilers/engine/backoff.ts';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { LogEntry, LogsRequest } from '../../schemas/agent/protocol.ts';
+import { atMost } from '../at-most.ts';
 import { LIMITS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import type { LogRing } from '../report/log-ring.ts';
 import { parseLogsReply } from './answers.ts';
-import { type Failure, refused, request, unanswered } from './http.ts';
+import { type Failure, request, requestFailure, statusFailure } from './http.ts';
 
 /** Where lines come from: a pipeline. */
 export interface LogSource {
@@ -77,23 +78,13 @@ export class LogFlusher {
     this.#stopped = true;
     this.#cancel?.();
     const endsAt = clock.monotonic() + timeoutMs;
-    await this.#within(timeoutMs);
+    await atMost(clock, timeoutMs, this.#sending);
     do {
       const leftMs = endsAt - clock.monotonic();
       if (this.#sending || this.#waiting.size === 0 || leftMs <= 0) return;
       this.#start(leftMs);
-      await this.#within(leftMs);
+      await atMost(clock, leftMs, this.#sending);
     } while (this.#failures === 0);
-  }
-
-  /** Waits for the request that is in flight. */
-  async #within(ms: number): Promise<void> {
-    let cancel = () => {};
-    const late = new Promise<void>((done) => {
-      cancel = this.#options.clock.after(ms, done);
-    });
-    await Promise.race([this.#sending, late]);
-    cancel();
   }
 
   #arm(ms: number): void {
@@ -205,8 +196,8 @@ export async function sendLogs(
       maxBytes: 64 * 1024,
     });
     if (answer.status === 200) return { type: 'stored', rejected: parseLogsReply(answer.text).rejected };
-    return { type: 'failed', ...refused(answer) };
+    return { type: 'failed', ...statusFailure(answer) };
   } catch (error) {
-    return { type: 'failed', ...unanswered(error) };
+    return { type: 'failed', ...requestFailure(error) };
   }
 }

@@ -1,7 +1,7 @@
 import type { ConfigResponse } from '../../schemas/agent/protocol.ts';
 import { LIMITS } from '../limits.ts';
 import { parseConfig } from './answers.ts';
-import { type Failure, refused, request, unanswered } from './http.ts';
+import { type Failure, request, requestFailure, statusFailure } from './http.ts';
 
 export type PollOutcome =
   | { type: 'config'; config: ConfigResponse }
@@ -33,12 +33,12 @@ export class Poller {
       } as const;
       const answer = await request(this.#url, options);
       if (answer.status === 304 && this.#etag) return { type: 'unchanged' };
-      if (answer.status !== 200) return { type: 'failed', ...refused(answer) };
+      if (answer.status !== 200) return { type: 'failed', ...statusFailure(answer) };
       const config = parseConfig(answer.text);
       this.#etag = answer.headers.get('etag') ?? undefined;
       return { type: 'config', config };
     } catch (error) {
-      return { type: 'failed', ...unanswered(error) };
+      return { type: 'failed', ...requestFailure(error) };
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { PushMessage } from '../../schemas/agent/protocol.ts';
-import { type Action, readAction } from '../update/order.ts';
+import { type Action, readAction } from '../update/update-order.ts';
 import { parseSampleRequest, parseTapStart, parseTapStop } from './observe-request.ts';
 
 /** The messages that this agent acts on. */

@@ -1,11 +1,11 @@
 import { lstatSync } from 'node:fs';
 import type { Logger } from '../log.ts';
-import type { DataDirectory } from '../supervise/directories.ts';
+import type { DataDirectory } from '../supervise/data-directory.ts';
 import { saveNodeToken } from './node-token.ts';
 
 /**
  * Keeps `node-token` on disk while the agent runs. To be called only when the controller has just accepted the token:
- * whoever re-enrolls a revoked node deletes the file, and must not find it there again.
+ * a user who re-enrolls a revoked node deletes the file, and it must stay deleted.
  */
 export class TokenFile {
   readonly #directory: DataDirectory;

@@ -4,7 +4,7 @@ const MOST_FIELDS = 1_000;
 const MOST_DEPTH = 32;
 const PATH_CHARS = 1_024;
 const SAMPLE_CHARS = 200;
-/** An array may hold any number of items; its first ones tell what they look like. */
+/** An array may hold any number of items; the first ones show their form. */
 const MOST_ITEMS = 100;
 
 /** RFC 3339, as engines write their times. */

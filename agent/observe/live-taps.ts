@@ -3,14 +3,14 @@ import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { TapStart } from '../link/observe-request.ts';
 import type { Logger } from '../log.ts';
-import { type Deliver, type Delivery, isRefusal } from './deliver.ts';
-import { type ReachParts, reach, refuseKey } from './reach.ts';
+import { type Deliver, type Delivery, isRefusal } from './delivery.ts';
 import { RecentIds } from './recent-ids.ts';
 import { TapBuffer } from './tap-buffer.ts';
 import { END_SETTLES_MS, type TapEnd, TapProcess } from './tap-process.ts';
+import { componentKeyError, resolveTapTarget, type TapTargetParts } from './tap-target.ts';
 
 export interface LiveTapsOptions {
-  engines: ReachParts;
+  engines: TapTargetParts;
   clock: Clock;
   log: Logger;
   deliver: Deliver;
@@ -28,17 +28,17 @@ interface Tap {
 }
 
 const AT_ONCE = 10;
-/** Those that have ended and are not told yet included. */
+/** Includes taps that have ended and whose end is not delivered yet. */
 const MOST_KEPT = 50;
 const REMEMBERED = 1_000;
 /** A little over 500 ms: the controller takes 120 deliveries of a node in a minute. */
 const PERIOD_MS = 505;
-/** Deliveries in vain, one after the other, before a tap that has ended is forgotten. */
+/** Failed deliveries in a row before a tap that has ended is forgotten. */
 const MOST_FAILURES = 10;
 const REASON_CHARS = 1_024;
 const pause = backoff({ firstMs: 1_000, capMs: 10_000 });
 
-/** Long-running taps for people who look on. One delivery is under way at a time; taps take turns. */
+/** Long-running taps that users watch. One delivery is in flight at a time; taps take turns. */
 export class LiveTaps {
   readonly #options: LiveTapsOptions;
   readonly #seen = new RecentIds(REMEMBERED);
@@ -58,11 +58,11 @@ export class LiveTaps {
     const { engines, clock, log } = this.#options;
     if (this.#stopped || this.#taps.size >= MOST_KEPT || !this.#seen.add(start.requestId)) return;
     const running = [...this.#taps.values()].filter(({ process }) => process !== undefined).length;
-    const engine = reach(start.pipelineId, engines);
+    const engine = resolveTapTarget(start.pipelineId, engines);
     const refusal =
       typeof engine === 'string'
         ? engine
-        : (refuseKey(start.componentId) ??
+        : (componentKeyError(start.componentId) ??
           (running >= AT_ONCE ? `this node has ${AT_ONCE} live taps already: end one of them` : undefined));
     const tap: Tap = {
       start,
@@ -185,16 +185,16 @@ export class LiveTaps {
     this.#nextAt = clock.monotonic() + PERIOD_MS;
     // To the end of the line.
     if (this.#taps.delete(requestId)) this.#taps.set(requestId, tap);
-    if (outcome.taken) {
+    if (outcome.accepted) {
       this.#failures = 0;
       if (last) this.#taps.delete(requestId);
     } else this.#failed(tap, outcome, batch.texts.length + batch.dropped);
     this.#arm();
   }
 
-  #failed(tap: Tap, outcome: Delivery & { taken: false }, events: number): void {
+  #failed(tap: Tap, outcome: Delivery & { accepted: false }, events: number): void {
     const { requestId } = tap.start;
-    // Events of a moment ago are not sent twice; what looks on is told that they are missing.
+    // Events are not sent twice; the next delivery counts these as dropped.
     tap.buffer.countDropped(events);
     if (isRefusal(outcome.status)) {
       this.#options.log.debug('the controller refused a live tap', { reason: outcome.reason });
@@ -214,7 +214,7 @@ export class LiveTaps {
     try {
       return await this.#options.deliver('tap-events', body);
     } catch (error) {
-      return { taken: false, reason: String(error), status: undefined, retryAfterMs: undefined };
+      return { accepted: false, reason: String(error), status: undefined, retryAfterMs: undefined };
     }
   }
 }

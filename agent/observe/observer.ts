@@ -2,13 +2,13 @@ import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { SampleRequest } from '../../schemas/agent/protocol.ts';
 import type { TapStart, TapStop } from '../link/observe-request.ts';
 import type { Logger } from '../log.ts';
-import { delivererTo } from './deliver.ts';
+import { delivererTo } from './delivery.ts';
 import { LiveTaps } from './live-taps.ts';
-import type { ReachParts } from './reach.ts';
 import { SampleOutbox } from './sample-outbox.ts';
 import { Samples } from './samples.ts';
+import type { TapTargetParts } from './tap-target.ts';
 
-export interface ObserverOptions extends ReachParts {
+export interface ObserverOptions extends TapTargetParts {
   /** Of the controller, without a trailing slash. */
   url: string;
   token: string;

@@ -3,7 +3,7 @@ import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { SampleResult } from '../../schemas/agent/protocol.ts';
 import { LIMITS } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { type Deliver, type Delivery, isRefusal } from './deliver.ts';
+import { type Deliver, type Delivery, isRefusal } from './delivery.ts';
 
 export interface OutboxOptions {
   clock: Clock;
@@ -83,7 +83,7 @@ export class SampleOutbox {
     const outcome = await this.#deliver(body);
     this.#sending = false;
     const now = this.#options.clock.monotonic();
-    if (outcome.taken) {
+    if (outcome.accepted) {
       this.#failures = 0;
       this.#most = LIMITS.samples.components;
       this.#drop(batch);
@@ -97,12 +97,12 @@ export class SampleOutbox {
     try {
       return await this.#options.deliver('samples', body);
     } catch (error) {
-      return { taken: false, reason: String(error), status: undefined, retryAfterMs: undefined };
+      return { accepted: false, reason: String(error), status: undefined, retryAfterMs: undefined };
     }
   }
 
   /** Answers how long to wait. One bad result must not take the others with it: they go alone then. */
-  #failed(outcome: Delivery & { taken: false }, batch: readonly Waiting[]): number {
+  #failed(outcome: Delivery & { accepted: false }, batch: readonly Waiting[]): number {
     const { status, reason } = outcome;
     if (isRefusal(status)) {
       if (batch.length === 1) this.#drop(batch);

@@ -1,15 +1,15 @@
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { SampleRequest, SampleResult } from '../../schemas/agent/protocol.ts';
 import { LIMITS } from '../limits.ts';
-import { inPlace, type ReadEvent } from './event.ts';
 import { inferSchema } from './event-schema.ts';
-import { type ReachParts, reach, refuseKey } from './reach.ts';
 import { RecentIds } from './recent-ids.ts';
 import type { SampleOutbox } from './sample-outbox.ts';
+import { inPlace, type ReadEvent } from './tap-event.ts';
 import { END_SETTLES_MS, type TapEnd, TapProcess } from './tap-process.ts';
+import { componentKeyError, resolveTapTarget, type TapTargetParts } from './tap-target.ts';
 
 export interface SamplesOptions {
-  engines: ReachParts;
+  engines: TapTargetParts;
   outbox: SampleOutbox;
   clock: Clock;
 }
@@ -50,10 +50,10 @@ export class Samples {
     if (this.#stopped || this.#waiting.length + request.componentKeys.length > MOST_WAITING) return;
     if (!this.#seen.add(request.requestId)) return;
     const expiresAt = clock.monotonic() + LIMITS.sampleRequestMs;
-    const engine = reach(request.pipelineId, engines);
+    const engine = resolveTapTarget(request.pipelineId, engines);
     for (const componentKey of request.componentKeys) {
       const task = { request, componentKey, expiresAt };
-      const refusal = typeof engine === 'string' ? engine : refuseKey(componentKey);
+      const refusal = typeof engine === 'string' ? engine : componentKeyError(componentKey);
       if (refusal) this.#finish(task, [], refusal);
       else this.#waiting.push(task);
     }
@@ -81,7 +81,7 @@ export class Samples {
   #run(task: Task, listenMs: number): void {
     const { request, componentKey } = task;
     const { engines, clock } = this.#options;
-    const engine = reach(request.pipelineId, engines);
+    const engine = resolveTapTarget(request.pipelineId, engines);
     if (typeof engine === 'string') {
       this.#finish(task, [], engine);
       return;
@@ -97,7 +97,7 @@ export class Samples {
       });
     };
     const nothing = (end: TapEnd, early: boolean) => {
-      const now = reach(request.pipelineId, engines);
+      const now = resolveTapTarget(request.pipelineId, engines);
       const gone = typeof now === 'string' || now.pid !== engine.pid || (early && end.code === 0);
       done(gone ? 'the engine ended while it was listened to' : whyNothing(end, listenMs));
     };
@@ -143,7 +143,7 @@ export class Samples {
   }
 }
 
-/** Why there is no event, for people. */
+/** Why there is no event, as users read it. */
 export function whyNothing({ code, complaint }: TapEnd, listenMs: number): string {
   if (code === 0) return `no event came by within ${Math.round(listenMs / 1000)} seconds`;
   if (code === null) return complaint || 'the engine did not answer in time';

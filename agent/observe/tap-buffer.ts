@@ -1,6 +1,6 @@
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { LIMITS } from '../limits.ts';
-import type { ReadEvent } from './event.ts';
+import type { ReadEvent } from './tap-event.ts';
 
 /** Of one tap, while they wait for their turn. */
 const MOST_EVENTS = LIMITS.tapEventsPerSecond;

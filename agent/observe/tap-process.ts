@@ -1,11 +1,11 @@
 import type { Clock } from '../../reconcilers/engine/clock.ts';
-import { type EngineProcess, startEngine } from '../supervise/process.ts';
-import { EVENT_LINE_BYTES, type ReadEvent, readEvent } from './event.ts';
-import type { Reached } from './reach.ts';
+import { type EngineProcess, startEngine } from '../supervise/engine-process.ts';
+import { EVENT_LINE_BYTES, type ReadEvent, readEvent } from './tap-event.ts';
+import type { TapTarget } from './tap-target.ts';
 
 export interface TapOrder {
-  engine: Reached;
-  /** Already looked at by `refuseKey`. */
+  engine: TapTarget;
+  /** Already looked at by `componentKeyError`. */
   componentKey: string;
   /** A sink has no output: it is tapped at its inputs. */
   sink: boolean;
@@ -18,7 +18,7 @@ export interface TapOrder {
 export interface TapEnd {
   /** Null where a signal ended it. */
   code: number | null;
-  /** What the engine said of it, for people, without secrets; empty where it said nothing. */
+  /** What the engine wrote about it, without secrets; empty where it wrote nothing. */
   complaint: string;
 }
 

@@ -52,21 +52,21 @@ export class EngineDiagnosis {
     if (/\berror\b|panicked/i.test(this.#lastLine)) this.#lastErrorLine = this.#lastLine;
   }
 
-  /** Undefined where the engine said nothing of it. */
+  /** Undefined where the engine logged no cause. */
   get cause(): string | undefined {
     const errors = [...this.#errors, ...this.#pending((record) => isError(record))];
-    const told = errors.filter(({ target }) => target !== '');
-    if (told.length === 0) {
+    const logged = errors.filter(({ target }) => target !== '');
+    if (logged.length === 0) {
       const plain = errors.find(({ message }) => message.startsWith('error: '));
       if (plain) return firstParagraph(plain.message);
       if (this.#sourcesFinished) return 'all its sources have finished';
       return this.#lastErrorLine || this.#lastLine || undefined;
     }
     if (!this.#started) {
-      const ofConfig = told.filter((record) => OF_CONFIG.test(record.target) && !isHealthCheck(record));
+      const ofConfig = logged.filter((record) => OF_CONFIG.test(record.target) && !isHealthCheck(record));
       if (ofConfig.length > 0) return this.#list(ofConfig);
     }
-    return this.#describe(decisive(told));
+    return this.#describe(decisive(logged));
   }
 
   get warnings(): string[] {

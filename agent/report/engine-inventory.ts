@@ -11,8 +11,8 @@ import {
 } from '../../schemas/agent/engine-components.ts';
 import type { EngineInventory } from '../../schemas/agent/protocol.ts';
 import type { Logger } from '../log.ts';
-import { cleanEnvironment } from '../supervise/environment.ts';
-import { engineVersion, findExecutable } from '../supervise/executable.ts';
+import { cleanEnvironment } from '../supervise/engine-environment.ts';
+import { engineVersion, findExecutable } from '../supervise/engine-executable.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 256 * 1024;
@@ -48,7 +48,7 @@ export class EngineComponents {
     this.#options = options;
   }
 
-  /** For a heartbeat; undefined where the engine has not told. */
+  /** For a heartbeat; undefined until the engine has answered. */
   report(): EngineInventory | undefined {
     if (!this.#known) return undefined;
     const { digest, components } = this.#known;

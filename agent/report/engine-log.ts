@@ -81,7 +81,7 @@ function joined(text: string, line: string): string {
   return text.length + line.length < RECORD_CHARS ? `${text}\n${line}` : text;
 }
 
-/** Fields at the end of a text line that are told elsewhere or are nobody's business. */
+/** Fields at the end of a text line that are reported elsewhere or are of no use to a user. */
 const LAST_FIELD =
   /\s(internal_log_rate_limit|error_code|error_type|stage|mode|path|component_kind|component_type|component_id)=("(?:[^"\\]|\\.)*"|[^\s"]*)$/;
 const TARGET = /(?:^|: )((?:\w+::)+\w+|vector): /;
@@ -130,8 +130,8 @@ function componentOf(kind: unknown, id: unknown): EngineComponent | undefined {
 function readPanic(text: string): LogRecord {
   const [first = '', ...rest] = text.split('\n');
   const place = first.slice(first.indexOf('panicked at ') + 'panicked at '.length).replace(/:$/, '');
-  const said = rest.filter((line) => !line.startsWith('note: ')).join(' ');
-  return { level: 'ERROR', target: 'panic', message: `panicked: ${said} (${place})` };
+  const reason = rest.filter((line) => !line.startsWith('note: ')).join(' ');
+  return { level: 'ERROR', target: 'panic', message: `panicked: ${reason} (${place})` };
 }
 
 const LEVELS = new Set<string>(['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR']);
@@ -188,14 +188,14 @@ export function describeRecord(
   const { message, error, path, mode, component } = record;
   const lead = message.replace(/[.:]$/, '');
   const cause = error === undefined ? message : lead === 'Configuration error' ? error : `${lead}: ${error}`;
-  let said = plain(cause);
-  const where = /(?:^|\s)in `((?:sources|transforms|sinks|enrichment_tables)\.[^`]+)`\s*$/.exec(said);
-  if (where) said = `${where[1]}: ${said.slice(0, where.index)}`;
-  if (path !== undefined && !said.includes(path)) said = `${said.replace(/\.$/, '')} (${path})`;
+  let text = plain(cause);
+  const where = /(?:^|\s)in `((?:sources|transforms|sinks|enrichment_tables)\.[^`]+)`\s*$/.exec(text);
+  if (where) text = `${where[1]}: ${text.slice(0, where.index)}`;
+  if (path !== undefined && !text.includes(path)) text = `${text.replace(/\.$/, '')} (${path})`;
   const extra = [mode, address?.(record)].filter((part) => part !== undefined).join(' ');
-  if (extra !== '') said = `${said.replace(/\.$/, '')} (${extra})`;
-  if (!component || said.includes(`"${component.id}"`)) return said;
-  return `${upperFirst(component.kind)} "${component.id}": ${said}`;
+  if (extra !== '') text = `${text.replace(/\.$/, '')} (${extra})`;
+  if (!component || text.includes(`"${component.id}"`)) return text;
+  return `${upperFirst(component.kind)} "${component.id}": ${text}`;
 }
 
 const BIND_DEBUG = /TcpBind \{ source: Os \{ code: (\d+), kind: \w+, message: "([^"]*)" \} \}/;

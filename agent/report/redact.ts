@@ -83,7 +83,7 @@ const DEBUG_ESCAPES: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 
-/** A value that YAML reads as a number is told in another form: `0123` as `123`, `1e5` as `100000`. */
+/** An engine prints a value that YAML reads as a number in another form: `0123` as `123`, `1e5` as `100000`. */
 function numbersOf(value: string): string[] {
   if (value.length > LONGEST_NUMBER) return [];
   if (!/^[+-]?(?:0x[0-9a-f]+|0o[0-7]+|[0-9_]*\.?[0-9_]+(?:e[+-]?\d{1,3})?\.?)$/i.test(value)) return [];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { CertFile, PipelineEntry } from '../../schemas/agent/protocol.ts';
 import { CERT_FILENAME } from '../limits.ts';
-import { type FileToWrite, removeFile } from './files.ts';
+import { type FileToWrite, removeFile } from './atomic-files.ts';
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
@@ -13,7 +13,7 @@ export interface CertificatePlan {
 
 /**
  * All pipelines share one folder of certificate files. Two may use the same file; where they want different content
- * under one name, the first in the controller's list has it and the other is told.
+ * under one name, the first in the controller's list gets it; the report of the other one says so.
  */
 export class Certificates {
   readonly #folder: string;

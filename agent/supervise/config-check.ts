@@ -2,12 +2,12 @@ import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { redactor } from '../report/redact.ts';
-import { type Candidate, type CandidateFiles, writeCandidate } from './candidate.ts';
+import { type Candidate, type CandidateFiles, writeCandidate } from './candidate-config.ts';
 import { componentBlock, portsIn } from './config-text.ts';
-import { engineEnvironment } from './environment.ts';
-import { findExecutable } from './executable.ts';
+import { engineEnvironment } from './engine-environment.ts';
+import { findExecutable } from './engine-executable.ts';
+import { type EngineExit, type EngineProcess, startEngine } from './engine-process.ts';
 import { listeningPorts } from './listening-ports.ts';
-import { type EngineExit, type EngineProcess, startEngine } from './process.ts';
 import { type Finding, joinFindings, parseReport } from './validate-report.ts';
 
 export type CheckResult =

@@ -6,7 +6,7 @@ import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { DrainReport, PipelineEntry, PipelineReport } from '../../schemas/agent/protocol.ts';
 import { LIMITS } from '../limits.ts';
 import { request } from '../link/http.ts';
-import { readUndelivered, type SinkEvents } from '../report/undelivered.ts';
+import { readUndelivered, type SinkEvents } from '../report/undelivered-events.ts';
 
 /** Between the engine's own limit and SIGKILL. */
 const KILL_AFTER_MS = 5_000;
@@ -62,7 +62,7 @@ export class Drain {
     this.#startedAt = parts.clock.monotonic();
   }
 
-  /** Reads what the engine holds, and then has it told to end: at once where there is nothing to read. */
+  /** Reads what the engine holds, then calls `terminate`: at once where there is nothing to read. */
   begin(terminate: () => void): void {
     const start = () => {
       if (this.#ended || this.#termAt !== undefined) return;

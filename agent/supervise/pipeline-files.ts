@@ -1,8 +1,13 @@
 /** The files of one pipeline's engine. Each function throws; `describeWriteError` says what of it failed. */
 import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
-import type { DataDirectory } from './directories.ts';
-import { ensurePrivateDirectory, type FileToWrite, WriteError, writeFilesAtomically } from './files.ts';
-import type { EnginePorts } from './ports.ts';
+import {
+  ensurePrivateDirectory,
+  type FileToWrite,
+  WriteError,
+  writeFilesAtomically,
+} from './atomic-files.ts';
+import type { DataDirectory } from './data-directory.ts';
+import type { EnginePorts } from './engine-ports.ts';
 import { quoteSecrets } from './quoted-secrets.ts';
 import { renderSidecar } from './sidecar.ts';
 

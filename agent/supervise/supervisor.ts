@@ -4,9 +4,9 @@ import { ID } from '../limits.ts';
 import type { Logger } from '../log.ts';
 import { Certificates } from './certificates.ts';
 import { ConfigChecks } from './config-check.ts';
-import type { DataDirectory } from './directories.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { PortCounter } from './engine-ports.ts';
 import { Pipeline } from './pipeline.ts';
-import { PortCounter } from './ports.ts';
 
 export interface SupervisorOptions {
   directory: DataDirectory;

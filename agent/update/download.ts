@@ -4,16 +4,16 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { describe, route } from '../link/http.ts';
-import { removeFile } from '../supervise/files.ts';
-import { addressProblem } from './address.ts';
+import { removeFile } from '../supervise/atomic-files.ts';
+import { addressProblem } from './download-address.ts';
 
-/** What went wrong, in words for people and without the address, which may hold a credential. */
+/** What went wrong, as users read it. Without the address, which may hold a credential. */
 export class UpdateError extends Error {
   override name = 'UpdateError';
 }
 
 export interface DownloadOptions {
-  /** Made anew; must not be there. */
+  /** Created; must not exist. */
   path: string;
   serviceUrl: string;
   clock: Clock;

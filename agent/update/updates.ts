@@ -2,11 +2,9 @@ import type { KeyObject } from 'node:crypto';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { Logger } from '../log.ts';
-import { removeFile } from '../supervise/files.ts';
+import { removeFile } from '../supervise/atomic-files.ts';
 import { AGENT_VERSION } from '../version.ts';
 import { download, UpdateError } from './download.ts';
-import { digestOf, failureText, refusal, sameVersion, type UpdateOrder } from './order.ts';
-import type { SignedRelease } from './statement.ts';
 import {
   confirm,
   failedOf,
@@ -18,7 +16,9 @@ import {
   type Swap,
   temporaryPath,
   undo,
-} from './swap.ts';
+} from './executable-swap.ts';
+import type { SignedRelease } from './release-statement.ts';
+import { digestOf, failureText, refusal, sameVersion, type UpdateOrder } from './update-order.ts';
 import { checkAgent, checkSignature, checkVersion } from './verify.ts';
 import { startWatchdog } from './watchdog.ts';
 
@@ -35,18 +35,21 @@ export interface UpdateParts {
   clock: Clock;
   log: Logger;
   /** Stops all engines and lets go of everything. */
-  leave: () => Promise<void>;
+  stopAgent: () => Promise<void>;
   /** The error is another than before. */
   onError: () => void;
-  /** Becomes the executable, under the same pid; returns only by throwing. */
-  exec?: (file: string, args: string[], env: NodeJS.ProcessEnv) => void;
+  /** `execve` unless given. */
+  execute?: ExecuteFile;
 }
+
+/** Becomes the executable, under the same pid; returns only by throwing. */
+export type ExecuteFile = (file: string, args: string[], env: NodeJS.ProcessEnv) => void;
 
 const COMEBACK = 'the new version ended before its first poll';
 /** So long, this process does not try a file again that failed. */
 const REMEMBER_MS = 86_400_000;
 
-/** Brings the agent to another version, or starts it anew, in place. One at a time; what fails leaves all as it was. */
+/** Replaces the agent by another version, or restarts it, in place. One at a time; a failure changes nothing. */
 export class Updates {
   readonly #parts: UpdateParts;
   readonly #failed = new Map<string, number>();
@@ -59,7 +62,7 @@ export class Updates {
 
   constructor(parts: UpdateParts) {
     this.#parts = parts;
-    this.#recall();
+    this.#readLastSwap();
   }
 
   /** Why the last update failed, for the heartbeat. */
@@ -74,7 +77,7 @@ export class Updates {
       this.#next = order;
       return;
     }
-    await this.#alone(() => this.#attempt(order));
+    await this.#runExclusively(() => this.#attempt(order));
   }
 
   /**
@@ -84,9 +87,8 @@ export class Updates {
   async restart(): Promise<void> {
     const { executable, log } = this.#parts;
     if (this.#busy) return log.warn('restart ignored: an update is under way');
-    if (!executable || !this.#canExec())
-      return log.warn('restart ignored: this agent cannot start itself anew');
-    await this.#alone(() => this.#restart(executable));
+    if (!executable || !this.#canExec()) return log.warn('restart ignored: this agent cannot restart itself');
+    await this.#runExclusively(() => this.#restart(executable));
   }
 
   async #restart(executable: string): Promise<void> {
@@ -102,11 +104,11 @@ export class Updates {
       return;
     }
     log.info('restarting as the controller asks');
-    await this.#become(executable);
+    await this.#replaceProcess(executable);
   }
 
   /** Then what was ordered meanwhile. */
-  async #alone(work: () => Promise<void>): Promise<void> {
+  async #runExclusively(work: () => Promise<void>): Promise<void> {
     this.#busy = true;
     try {
       await work();
@@ -149,7 +151,7 @@ export class Updates {
       log.info('update begins', { from: AGENT_VERSION, to: order.targetVersion });
       const swap = await this.#swap(executable, order);
       log.info('update verified; the engines are stopped for it', { to: order.targetVersion });
-      await this.#become(executable, swap);
+      await this.#replaceProcess(executable, swap);
     } catch (error) {
       if (this.#abort.signal.aborted) return;
       const reason = error instanceof Error ? error.message : String(error);
@@ -207,47 +209,47 @@ export class Updates {
   }
 
   /**
-   * Becomes what is at the executable's path now. When that cannot be, the old one is put back, which then tells why and
+   * Replaces the process by the file at the executable's path. Where that fails, the old file is put back, which reports why and
    * starts the engines again.
    */
-  async #become(executable: string, swap?: Swap): Promise<void> {
-    const { env, log, leave } = this.#parts;
-    await leave().catch((error: unknown) => log.error('not ended cleanly', { reason: String(error) }));
+  async #replaceProcess(executable: string, swap?: Swap): Promise<void> {
+    const { env, log, stopAgent } = this.#parts;
+    await stopAgent().catch((error: unknown) => log.error('not ended cleanly', { reason: String(error) }));
     if (this.#abort.signal.aborted) {
       // A signal came meanwhile and ends the process: the next start is to find all as it was.
       if (swap) undo(executable);
       return;
     }
-    const { exec = execute } = this.#parts;
+    const { execute = execve } = this.#parts;
     const watchdog = swap ? startWatchdog(executable, env) : null;
     try {
-      exec(executable, [executable], { ...env });
+      execute(executable, [executable], { ...env });
     } catch (error) {
       watchdog?.kill('SIGKILL');
       const reason = `the new version cannot be started (${(error as NodeJS.ErrnoException).code ?? String(error)})`;
       log.error(reason);
       if (swap) putBack(executable, { ...swap, reason });
-      this.#startOver(executable);
+      this.#restartProcess(executable);
     }
   }
 
-  /** The engines are stopped by now: whoever starts agents here is the last resort. */
-  #startOver(executable: string): void {
-    const { env, log, exec = execute } = this.#parts;
+  /** The engines are stopped by now: what starts agents on this machine is the last resort. */
+  #restartProcess(executable: string): void {
+    const { env, log, execute = execve } = this.#parts;
     try {
-      exec(executable, [executable], { ...env });
+      execute(executable, [executable], { ...env });
     } catch (error) {
-      log.error('this agent cannot start itself anew and ends', { reason: String(error) });
+      log.error('this agent cannot restart itself and ends', { reason: String(error) });
       process.exit(1);
     }
   }
 
   #canExec(): boolean {
-    return this.#parts.exec !== undefined || typeof process.execve === 'function';
+    return this.#parts.execute !== undefined || typeof process.execve === 'function';
   }
 
   /** What an earlier process of this executable has left to tell. */
-  #recall(): void {
+  #readLastSwap(): void {
     const { executable, clock, log } = this.#parts;
     if (!executable) return;
     const done = readSwap(pendingOf(executable));
@@ -283,6 +285,6 @@ const releaseFor = ({ targetVersion, checksum }: UpdateOrder): SignedRelease => 
   sha256: digestOf(checksum) ?? '',
 });
 
-function execute(file: string, args: string[], env: NodeJS.ProcessEnv): void {
+function execve(file: string, args: string[], env: NodeJS.ProcessEnv): void {
   process.execve?.(file, args, env);
 }

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { LIMITS } from '../limits.ts';
-import { cleanEnvironment } from '../supervise/environment.ts';
-import { signalGroup } from '../supervise/process.ts';
+import { cleanEnvironment } from '../supervise/engine-environment.ts';
+import { signalGroup } from '../supervise/engine-process.ts';
 import { UpdateError } from './download.ts';
-import { isVersion, sameVersion } from './order.ts';
-import { describeRelease, releaseStatement, type SignedRelease } from './statement.ts';
+import { describeRelease, releaseStatement, type SignedRelease } from './release-statement.ts';
+import { isVersion, sameVersion } from './update-order.ts';
 
 /** What stands before the 32 bytes of an Ed25519 key in its standard form (RFC 8410). */
 const KEY_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
@@ -31,7 +31,7 @@ export function checkSignature(key: KeyObject, release: SignedRelease, signature
   // Before version, system and processor were signed too.
   if (verify(null, Buffer.from(release.sha256, 'hex'), key, bytes))
     throw new UpdateError(
-      'its signature is of the older form, which covers the checksum alone: build the release again to sign it anew',
+      'its signature is of the older form, which covers the checksum alone: build and sign the release again',
     );
   throw new UpdateError(
     `the signature does not hold for ${describeRelease(release)} with this checksum and the key of SVC_UPDATE_PUBLIC_KEY`,
@@ -91,7 +91,7 @@ function ask(path: string, env: Environment, timeoutMs: number): Promise<string>
       detached: true,
       stdio: ['ignore', 'pipe', 'ignore'],
     });
-    let said = '';
+    let output = '';
     let ended = '';
     const end = () => child.pid !== undefined && signalGroup(child.pid, 'SIGKILL');
     const timer = setTimeout(() => {
@@ -99,7 +99,7 @@ function ask(path: string, env: Environment, timeoutMs: number): Promise<string>
       end();
     }, timeoutMs);
     child.stdout?.on('data', (chunk: Buffer) => {
-      if (said.length < OUTPUT_CHARS) said += chunk.toString('utf8');
+      if (output.length < OUTPUT_CHARS) output += chunk.toString('utf8');
     });
     child.once('error', (error) => {
       clearTimeout(timer);
@@ -112,7 +112,7 @@ function ask(path: string, env: Environment, timeoutMs: number): Promise<string>
     child.once('close', () => {
       clearTimeout(timer);
       if (ended) fail(new UpdateError(`the file ${ended}`));
-      else done(said.trim());
+      else done(output.trim());
     });
   });
 }

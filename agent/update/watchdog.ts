@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { LIMITS } from '../limits.ts';
-import { startOf } from '../supervise/orphans.ts';
+import { startOf } from '../supervise/orphaned-engines.ts';
 
 /** What the version before then tells. Without a poll it knows of no pipeline, so that taking it back stops none. */
 const NEVER_POLLED = 'the new version had no successful poll';
@@ -54,7 +54,7 @@ exec "$exe"
 
 export interface Watched {
   pid: number;
-  /** As `startOf` tells it, which stays the same across an exec. */
+  /** Of `startOf`; it stays the same across an exec. */
   start: string;
   executable: string;
   /** False where a service manager starts agents. */

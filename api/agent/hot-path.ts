@@ -23,8 +23,8 @@ import { invalidBody } from './invalid-body.ts';
 export interface HotPathParts {
   configs: ConfigServer;
   heartbeats: HeartbeatIngest;
-  updates: Pick<UpdateTracker, 'offered'>;
-  returns: Pick<NodeReturns, 'called'>;
+  updates: Pick<UpdateTracker, 'onSent'>;
+  returns: Pick<NodeReturns, 'onRequest'>;
 }
 
 interface Answer {
@@ -48,22 +48,22 @@ export function agentHotPath(
   async function config(request: IncomingMessage): Promise<Answer> {
     const node = await authenticate(request);
     configLimit.take(node.nodeId);
-    parts.returns.called(node);
+    parts.returns.onRequest(node);
     const served = await parts.configs.forNode(node);
     const headers = { ETag: served.etag };
     if (request.headers['if-none-match'] === served.etag) return { status: 304, headers, body: null };
-    if (node.update) parts.updates.offered(node);
+    if (node.update) parts.updates.onSent(node);
     return { status: 200, headers, body: served.body };
   }
 
   async function heartbeat(request: IncomingMessage): Promise<Answer> {
     const node = await authenticate(request);
     heartbeatLimit.take(node.nodeId);
-    parts.returns.called(node);
+    parts.returns.onRequest(node);
     const body = await readJson(request, AGENT_LIMITS.bodyBytes);
     const given = normalizeHeartbeat(body);
     if ('issues' in given) throw invalidBody(given.issues);
-    const answer = await parts.heartbeats.take(node, given.request, given.warnings);
+    const answer = await parts.heartbeats.ingest(node, given.request, given.warnings);
     return { status: 200, headers: {}, body: JSON.stringify(answer) };
   }
 

@@ -70,7 +70,7 @@ export function agentRoutes(
       const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
       const check = validator(SamplesRequest);
       if (!check.fits(body)) throw invalidBody(check.firstIssue(body));
-      ctx.body = await parts.samples.take(node, body);
+      ctx.body = await parts.samples.ingest(node, body);
     },
 
     async 'POST /api/agent/tap-events'(ctx) {
@@ -79,7 +79,7 @@ export function agentRoutes(
       const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
       const check = validator(TapEventsRequest);
       if (!check.fits(body)) throw invalidBody(check.firstIssue(body));
-      if (!(await parts.taps.take(node, body)))
+      if (!(await parts.taps.ingest(node, body)))
         throw forbidden('No such tap is active for this node; end it');
       ctx.body = { ok: true };
     },
@@ -88,7 +88,7 @@ export function agentRoutes(
       const node = await authenticate(ctx.req);
       const stream = openEventStream(ctx);
       stream.onClose(parts.push.attach(node, stream));
-      for (const message of await parts.taps.startsFor(node.nodeId).catch(() => []))
+      for (const message of await parts.taps.startMessagesFor(node.nodeId).catch(() => []))
         stream.send(message.type, JSON.stringify(message));
     },
   };

@@ -1,7 +1,7 @@
-/** GET /api/audit/export: the audit log as a file, by session. It is streamed, and told of in the log itself. */
+/** GET /api/audit/export: the audit log as a file, by session. It is streamed, and is itself an event of the log. */
 import { Readable } from 'node:stream';
 import type Router from '@koa/router';
-import { auditExport, exportedEvents } from '../../controller/insight/audit/index.ts';
+import { auditExport, readExport } from '../../controller/insight/audit/index.ts';
 import {
   badRequest,
   DomainError,
@@ -25,7 +25,7 @@ export function auditRoutes(router: Router, door: RequestHandler): void {
   const running: string[] = [];
 
   router.get('/api/audit/export', async (ctx) => {
-    // It would be told as an export.
+    // It would be logged as an export.
     if (ctx.method === 'HEAD') return;
     const actor = await door.actor(ctx);
     if (actor.type !== 'user') throw unauthorized();
@@ -52,9 +52,9 @@ export function auditRoutes(router: Router, door: RequestHandler): void {
     async function* lines() {
       if (header) yield header;
       try {
-        for await (const page of exportedEvents(context, { ...input, cursor })) {
+        for await (const page of readExport(context, { ...input, cursor })) {
           yield page.map(line).join('');
-          // Whoever reads slowly must not read on after a lock or a role that was taken: either ends the session.
+          // A slow reader must not read on after its user was locked or lost a role: either ends the session.
           if ((await door.actor(ctx)).type !== 'user') throw unauthorized();
         }
       } catch (error) {

@@ -11,7 +11,7 @@ import {
 } from '../../controller/identity/oidc/index.ts';
 import type { Actor } from '../../controller/platform/operation/context.ts';
 import { badRequest, forbidden, unauthorized } from '../../controller/platform/operation/errors.ts';
-import { assertNoRequiredAction } from '../../controller/platform/operation/operation.ts';
+import { assertNoRequiredAction } from '../../controller/platform/operation/permissions.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import type { RequestHandler } from '../handler.ts';
 import { readText } from '../middleware/body.ts';
@@ -99,7 +99,7 @@ export function oidcRoutes(router: Router, door: RequestHandler): void {
   });
 }
 
-/** Whoever stands at a browser gets a page, whatever goes wrong: these addresses are walked, and not asked by programs. */
+/** Errors are pages, not JSON: browsers follow these addresses, programs do not. */
 async function toPeople(ctx: KoaContext, log: Logger, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();

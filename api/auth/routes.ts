@@ -13,7 +13,7 @@ const BODY_BYTES = 16 * 1024;
 /** Beside the throttles, which count failures: of one address, whatever it asks, by this controller. */
 const SIGN_INS_PER_MINUTE = 60;
 
-function publicUser({ userId, name, email, isSuperAdmin, owes }: UserActor) {
+function publicUser({ userId, name, email, isSuperAdmin, requiredAction: owes }: UserActor) {
   return { id: userId, name, email, isSuperAdmin, owes };
 }
 

@@ -18,7 +18,7 @@ import {
   type HeavySlotLimits,
   type HeavySlots,
 } from '../../controller/platform/operation/heavy-slots.ts';
-import { assertNoRequiredAction } from '../../controller/platform/operation/operation.ts';
+import { assertNoRequiredAction } from '../../controller/platform/operation/permissions.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { RateLimit } from '../middleware/rate-limit.ts';
@@ -30,8 +30,8 @@ export interface GitParts {
   db: Knex;
   clock: Clock;
   log: Logger;
-  /** Taken by the address of whoever comes without a token that is known. */
-  strangers: RateLimit;
+  /** Counted by address, for requests without a known token. */
+  anonymousLimit: RateLimit;
   /** Where people sign in. */
   uiUrl: string;
   repository: EmbeddedRepository;
@@ -39,9 +39,9 @@ export interface GitParts {
   teams(): Promise<string[]>;
   /** Branches that take merged pull requests only, without `refs/heads/`. */
   protectedBranches(): Promise<ReadonlySet<string>>;
-  /** Told when somebody is about to push. */
+  /** Called before a push. */
   beforePush(): void;
-  /** Told who is about to change which branches, where some are protected: nobody approves what they pushed themselves. */
+  /** Called with the user and the branches of a push, where some are protected: nobody approves their own push. */
   noteWork(userId: string, branches: readonly string[]): Promise<void>;
   /**
    * Reconciles the bindings of the repository that follow what was pushed; answers what to show the user who pushed. `refs`:
@@ -109,7 +109,7 @@ export function gitRoutes(parts: GitParts): Middleware {
       return answerAway(ctx, error, parts.log);
     }
     if (!actor) {
-      parts.strangers.take(ctx.state.ipAddress);
+      parts.anonymousLimit.take(ctx.state.ipAddress);
       ctx.set('WWW-Authenticate', 'Basic realm="Headgate", charset="UTF-8"');
       return answer(ctx, 401, 'Sign in with a personal token as the password\n');
     }
@@ -134,7 +134,7 @@ export function gitRoutes(parts: GitParts): Middleware {
   };
 }
 
-/** Git runs for a user only in a slot of that user's; one who waits in vain is told when to come again. */
+/** Git runs for a user only in a slot of that user's; a request that waits too long gets `Retry-After`. */
 async function inSlot(
   ctx: KoaContext,
   { clock, log }: GitParts,

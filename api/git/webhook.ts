@@ -24,15 +24,15 @@ const ID = /^[\w-]{1,64}$/;
 const LOOPS = ['git', 'pull-requests'] as const;
 
 export function webhookRoutes(router: Router, parts: { db: Knex; services: Services; clock: Clock }): void {
-  const strangers = perMinuteByAddress(UNSIGNED_PER_MINUTE);
+  const unsignedLimit = perMinuteByAddress(UNSIGNED_PER_MINUTE);
   const signed = perMinute(SIGNED_PER_MINUTE);
   const wake = createWaker(parts);
   const { db, services, clock } = parts;
 
-  /** Whoever has failed too often is not listened to at all; a forge that signs is limited by its binding alone. */
+  /** An address with too many failures is rejected outright; a forge that signs is limited by its binding alone. */
   async function admitted(ctx: Context, binding: string): Promise<Admitted> {
     const { ipAddress } = ctx.state;
-    strangers.check(ipAddress);
+    unsignedLimit.check(ipAddress);
     try {
       const call = ID.test(binding)
         ? await openWebhook({ db, keyring: services.keyring, clock }, binding, ctx.req.headers)
@@ -41,10 +41,10 @@ export function webhookRoutes(router: Router, parts: { db: Knex; services: Servi
       if (!call) throw notFound('Binding');
       const found = await call.admit();
       if (found.isSigned) signed.take(binding);
-      else strangers.take(ipAddress);
+      else unsignedLimit.take(ipAddress);
       return found;
     } catch (error) {
-      if (error instanceof DomainError && REFUSED.has(error.code)) strangers.take(ipAddress);
+      if (error instanceof DomainError && REFUSED.has(error.code)) unsignedLimit.take(ipAddress);
       throw error;
     }
   }

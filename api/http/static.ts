@@ -26,7 +26,7 @@ export function webRoutes(folder: string): Middleware {
   }
   const html = readFileSync(index, 'utf8');
   const serve = sirv(folder, {
-    // What is no file is told here: the expressions that sirv knows one by take exponential time on `/a.aa.aa.aa…!`.
+    // Requests for no file are answered here: the expressions that sirv knows one by take exponential time on `/a.aa.aa.aa…!`.
     single: false,
     ignores: false,
     gzip: true,

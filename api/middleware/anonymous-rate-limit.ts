@@ -1,6 +1,6 @@
 /**
  * What one address may ask while nobody stands behind it: documents and pages that are open to all, and calls that are turned
- * away for want of a session, a key or a token. Whoever is known is counted by that instead, so that a stranger behind the
+ * away for want of a session, a key or a token. Authenticated requests are counted by their caller instead, so that a stranger behind the
  * same address takes nothing away. Nodes have limits of their own.
  */
 import type { Middleware } from 'koa';
@@ -14,17 +14,17 @@ const OPEN = ['/api/health', '/api/auth/', '/api/v1/openapi.json', '/schemas/', 
 
 export const anonymousRateLimit = (): RateLimit => perMinuteByAddress(ANONYMOUS_PER_MINUTE);
 
-/** Counts what is open to all, whoever asks, and whoever is turned away by a door that leaves its refusals to others. */
-export function countAnonymous(strangers: RateLimit): Middleware {
+/** Counts requests that are open to all, and unauthenticated ones that a transport rejects by itself. */
+export function countAnonymous(anonymousLimit: RateLimit): Middleware {
   return async (ctx, next) => {
     const { path } = ctx;
-    if (OPEN.some((prefix) => path.startsWith(prefix))) strangers.take(ctx.state.ipAddress);
+    if (OPEN.some((prefix) => path.startsWith(prefix))) anonymousLimit.take(ctx.state.ipAddress);
     try {
       await next();
     } catch (error) {
       const unknown = error instanceof DomainError && error.code === 'UNAUTHORIZED';
       // Agents are counted apart: api/agent/authenticate.ts.
-      if (unknown && !path.startsWith('/api/agent/')) strangers.take(ctx.state.ipAddress);
+      if (unknown && !path.startsWith('/api/agent/')) anonymousLimit.take(ctx.state.ipAddress);
       throw error;
     }
   };

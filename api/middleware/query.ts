@@ -1,5 +1,5 @@
 /**
- * A parameter that is given twice is one value to whoever filters in front of the controller and another to the controller:
+ * A parameter that is given twice is one value to a filter in front of the controller and another to the controller:
  * such requests are refused (OWASP ASVS 5.0, 15.3.7). REST has lists, and looks itself.
  */
 import type { Middleware } from 'koa';
@@ -22,8 +22,8 @@ export function rejectRepeatedParameters(querystring: string): void {
 export const plainQuery: Middleware = (ctx, next) => {
   const { path } = ctx;
   // What a page's address says is read by the page.
-  const door = path.startsWith('/api/') || path.startsWith('/git/') || path.startsWith('/agent/');
-  if (door && !LOOK_THEMSELVES.some((prefix) => path.startsWith(prefix)))
+  const isApi = path.startsWith('/api/') || path.startsWith('/git/') || path.startsWith('/agent/');
+  if (isApi && !LOOK_THEMSELVES.some((prefix) => path.startsWith(prefix)))
     rejectRepeatedParameters(ctx.querystring);
   return next();
 };

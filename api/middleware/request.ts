@@ -63,7 +63,7 @@ type AnswerContext = Parameters<Middleware<RequestState>>[0];
 
 export function respondWithError(ctx: AnswerContext, error: unknown, log: Logger): void {
   const { requestId } = ctx.state;
-  // Whoever meant to answer by himself did not come to it.
+  // A handler that took over the response did not get to it.
   if (!ctx.res.headersSent) ctx.respond = true;
   const answer = toErrorResponse(error, { requestId, path: ctx.path, log });
   ctx.status = answer.status;
@@ -77,7 +77,7 @@ export interface ErrorResponse {
   body: Record<string, unknown>;
 }
 
-/** What the client is told of an error; what it is not told is logged under the request's id. */
+/** What the client sees of an error; the rest is logged under the request's id. */
 export function toErrorResponse(
   thrown: unknown,
   request: { requestId: string; path: string; log: Logger },

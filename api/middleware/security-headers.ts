@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { Middleware } from 'koa';
 import helmet from 'koa-helmet';
 
-/** Two years, as browsers ask of whoever is on their list. */
+/** Two years, which browsers require of hosts on their preload list. */
 const STRICT_TRANSPORT = { maxAge: 63_072_000, includeSubDomains: true };
 
 /** What browsers can do and no page of Headgate asks for. */

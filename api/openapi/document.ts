@@ -61,7 +61,7 @@ export function describeApi(options: { baseUrl: string; cookieName: string }): J
       version: packageFile.version,
       summary: packageFile.description,
       description: DESCRIPTION,
-      contact: { name: 'Whoever runs this Headgate', url: options.baseUrl },
+      contact: { name: 'The operator of this Headgate', url: options.baseUrl },
       license: { name: 'Apache License 2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/', description: 'This Headgate.' }],

@@ -194,7 +194,7 @@ const WITHOUT_EXAMPLE = new Set(['cursor', 'after', 'id']);
 
 const QUERY_WORDS: Readonly<Record<string, string>> = {
   label: '`<key>:<value>`; repeated, all of them must be there.',
-  after: 'The cursor of the answer before; without one the log is told from its beginning.',
+  after: 'The cursor of the answer before; without one the answer begins with the first event.',
   limit: 'How many at most.',
   cursor: 'The `nextCursor` of the page before.',
   wait: 'Seconds to wait until the version runs on its nodes or has failed; the answer then has `deployment`.',

@@ -1,371 +1,54 @@
-/** Every procedure by its name. */
+/** The router, derived from the operations: `<router>.<procedure>` is a name, a query or a mutation is a kind. */
+import type { TSchema } from 'typebox';
+import type { Mutation, Operation, Query } from '../../controller/platform/operation/operation.ts';
+import { isRecord } from '../../controller/platform/text/is-record.ts';
+import { OPERATION_MODULES, REST_ONLY } from './operations.ts';
+import { mutationProcedure, queryProcedure, router } from './trpc.ts';
 
-import {
-  gitSyncOperations as gitSync,
-  gitSyncApprovals,
-  gitSyncDrift,
-  gitSyncForge,
-  gitSyncHolds,
-  gitSyncPlanning,
-  gitSyncRetries,
-  gitSyncToGit,
-  gitSyncWords,
-} from '../../controller/delivery/bindings/index.ts';
-import {
-  promotionDeciding,
-  promotionInitiating,
-  promotionOperations as promotions,
-} from '../../controller/delivery/promotions/index.ts';
-import {
-  pullRequestChanging,
-  pullRequestEnding,
-  pullRequestOperations as pullRequests,
-} from '../../controller/delivery/pull-requests/index.ts';
-import { environmentOperations as environments } from '../../controller/fleet/environments/index.ts';
-import {
-  agentUpdateOperations as agentUpdates,
-  fleetOperations as fleet,
-  nodeGroupEditing as groupEditing,
-  matrixOperations as matrix,
-  nodeGroupOperations as nodeGroups,
-  nodeOperations as nodes,
-} from '../../controller/fleet/index.ts';
-import { logOperations as logs } from '../../controller/fleet/logs/index.ts';
-import { releaseOperations as releases } from '../../controller/fleet/releases/index.ts';
-import { sampleOperations as samples, tapOperations as taps } from '../../controller/fleet/samples/index.ts';
-import {
-  accessOperations as access,
-  accountOperations as account,
-  serviceAccountOperations as serviceAccounts,
-  sessionOperations as sessions,
-  twoFactorOperations as twoFactor,
-} from '../../controller/identity/access/index.ts';
-import {
-  memberAccountOperations as memberAccounts,
-  memberOperations as members,
-  settingsOperations as settings,
-  unlinkingOperations as unlinking,
-  userAccountOperations as userAccounts,
-  userOperations as users,
-} from '../../controller/identity/administration/index.ts';
-import { directoryOperations as directory } from '../../controller/identity/directory/index.ts';
-import { oidcOperations as oidc } from '../../controller/identity/oidc/index.ts';
-import { scimSettings } from '../../controller/identity/scim/index.ts';
-import { teamOperations as teams } from '../../controller/identity/teams/index.ts';
-import { alertOperations as alerts } from '../../controller/insight/alerts/index.ts';
-import {
-  auditOperations as audit,
-  auditRetentionOperations as auditRetention,
-} from '../../controller/insight/audit/index.ts';
-import { dashboardOperations as dashboard } from '../../controller/insight/dashboard/index.ts';
-import {
-  filterPresetOperations as filterPresets,
-  userPreferenceOperations as userPreferences,
-} from '../../controller/insight/preferences/index.ts';
-import {
-  pipelineDeploying as deploying,
-  pipelineEditing as editing,
-  pipelineGraphs as graphs,
-  pipelineOperations as pipelines,
-  rolloutViews,
-  sharedComponentOperations as sharedComponents,
-  stagedRollouts,
-} from '../../controller/pipelines/index.ts';
-import {
-  pipelineDependencyOperations as pipelineDependencies,
-  pipelineGroupOperations as pipelineGroups,
-} from '../../controller/pipelines/order/index.ts';
-import {
-  engineOperations as engine,
-  vrlOperations as vrl,
-} from '../../controller/pipelines/playground/index.ts';
-import { snippetOperations as snippets } from '../../controller/pipelines/snippets/index.ts';
-import { templateOperations as templates } from '../../controller/pipelines/templates/index.ts';
-import { certificateOperations as certificates } from '../../controller/secrets/certificates/index.ts';
-import { secretOperations as secrets } from '../../controller/secrets/index.ts';
-import { m, q, router } from './trpc.ts';
+type ValueOf<T> = T extends unknown ? T[keyof T] : never;
+type Operations = Extract<
+  ValueOf<(typeof OPERATION_MODULES)[number]>,
+  { kind: 'query' | 'mutation'; name: string }
+>;
+type Procedures = Exclude<Operations, { name: (typeof REST_ONLY)[number] }>;
+type RouterName<Name> = Name extends `${infer R}.${string}` ? R : never;
+type ProcedureName<Name, R extends string> = Name extends `${R}.${infer P}` ? P : never;
 
-export const appRouter = router({
-  user: router({
-    me: q(access.me),
-    changePassword: m(account.changePassword),
-    confirmPassword: m(account.confirmPassword),
-    updateProfile: m(account.updateProfile),
-    setupTotp: m(twoFactor.setupTotp),
-    verifyAndEnableTotp: m(twoFactor.verifyAndEnableTotp),
-    proveTwoFactor: m(twoFactor.proveTwoFactor),
-    disableTotp: m(twoFactor.disableTotp),
-    renewBackupCodes: m(twoFactor.renewBackupCodes),
-    listSessions: q(sessions.listSessions),
-    endSession: m(sessions.endSession),
-    endOtherSessions: m(sessions.endOtherSessions),
-    listTokens: q(access.listTokens),
-    createToken: m(access.createToken),
-    deleteToken: m(access.deleteToken),
-    unlinkProvider: m(oidc.unlinkProvider),
-  }),
-  team: router({
-    list: q(teams.list),
-    get: q(teams.get),
-    myRole: q(teams.myRole),
-    teamRole: q(teams.teamRole),
-    create: m(teams.create),
-    delete: m(members.remove),
-    rename: m(teams.rename),
-    addMember: m(members.addMember),
-    removeMember: m(members.removeMember),
-    updateMemberRole: m(members.updateMemberRole),
-    lockMember: m(memberAccounts.lockMember),
-    unlockMember: m(memberAccounts.unlockMember),
-    resetMemberPassword: m(memberAccounts.resetMemberPassword),
-    updateRequireTwoFactor: m(teams.updateRequireTwoFactor),
-  }),
-  admin: router({
-    listUsers: q(users.listUsers),
-    listGroups: q(users.listGroups),
-    listTeams: q(users.listTeams),
-    createUser: m(users.createUser),
-    deleteUser: m(users.deleteUser),
-    toggleSuperAdmin: m(users.toggleSuperAdmin),
-    assignToTeam: m(users.assignToTeam),
-    removeFromTeam: m(users.removeFromTeam),
-    lockUser: m(userAccounts.lockUser),
-    unlockUser: m(userAccounts.unlockUser),
-    resetPassword: m(userAccounts.resetPassword),
-    resetTwoFactor: m(userAccounts.resetTwoFactor),
-    unlinkProvider: m(unlinking.unlinkProvider),
-    unlinkIssuer: m(unlinking.unlinkIssuer),
-    endSessions: m(userAccounts.endSessions),
-  }),
-  environment: router({
-    list: q(environments.list),
-    get: q(environments.get),
-    create: m(environments.create),
-    update: m(environments.update),
-    delete: m(environments.remove),
-    generateEnrollmentToken: m(environments.generateEnrollmentToken),
-    revokeEnrollmentToken: m(environments.revokeEnrollmentToken),
-  }),
-  secret: router({
-    list: q(secrets.list),
-    create: m(secrets.create),
-    relocate: m(secrets.relocate),
-    register: m(secrets.register),
-    refresh: m(secrets.refresh),
-    update: m(secrets.update),
-    delete: m(secrets.remove),
-  }),
-  certificate: router({
-    list: q(certificates.list),
-    upload: m(certificates.upload),
-    delete: m(certificates.remove),
-  }),
-  serviceAccount: router({
-    list: q(serviceAccounts.list),
-    create: m(serviceAccounts.create),
-    revoke: m(serviceAccounts.revoke),
-    delete: m(serviceAccounts.remove),
-  }),
-  pipeline: router({
-    list: q(pipelines.list),
-    get: q(pipelines.get),
-    create: m(editing.create),
-    update: m(editing.update),
-    delete: m(editing.remove),
-    restore: m(editing.restore),
-    clone: m(editing.clone),
-    promote: m(editing.promote),
-    saveGraph: m(graphs.saveGraph),
-    renderGraph: m(graphs.renderGraph),
-    readYaml: m(graphs.readYaml),
-    versions: q(pipelines.versions),
-    getVersion: q(pipelines.getVersion),
-    compareVersions: q(pipelines.compareVersions),
-    createVersion: m(deploying.createVersion),
-    rollback: m(deploying.rollback),
-    deploymentStatus: q(pipelines.deploymentStatus),
-    logs: q(logs.pipelineLogs),
-    requestSamples: m(samples.requestSamples),
-    sampleResult: q(samples.sampleResult),
-    eventSchemas: q(samples.eventSchemas),
-    startTap: m(taps.startTap),
-    stopTap: m(taps.stopTap),
-  }),
-  deploy: router({
-    preview: q(pipelines.preview),
-    agent: m(deploying.deployAgent),
-    undeploy: m(deploying.undeploy),
-    retryVersion: m(deploying.retryVersion),
-    environmentInfo: q(pipelines.environmentInfo),
-  }),
-  stagedRollout: router({
-    create: m(stagedRollouts.create),
-    broaden: m(stagedRollouts.broaden),
-    rollback: m(stagedRollouts.rollback),
-    getActive: q(rolloutViews.getActive),
-    list: q(rolloutViews.list),
-  }),
-  sharedComponent: router({
-    list: q(sharedComponents.list),
-    getById: q(sharedComponents.getById),
-    create: m(sharedComponents.create),
-    createFromNode: m(sharedComponents.createFromNode),
-    update: m(sharedComponents.update),
-    delete: m(sharedComponents.remove),
-    acceptUpdate: m(sharedComponents.acceptUpdate),
-    acceptUpdateBulk: m(sharedComponents.acceptUpdateBulk),
-    unlink: m(sharedComponents.unlink),
-    linkExisting: m(sharedComponents.linkExisting),
-  }),
-  validator: router({ validate: m(pipelines.validate) }),
-  fleet: router({
-    list: q(fleet.list),
-    get: q(fleet.get),
-    listWithPipelineStatus: q(fleet.listWithPipelineStatus),
-    matrix: q(matrix.read),
-    nodeLogs: q(logs.nodeLogs),
-    create: m(nodes.create),
-    update: m(nodes.update),
-    delete: m(nodes.remove),
-    revokeNode: m(nodes.revokeNode),
-    setMaintenance: m(fleet.setMaintenance),
-    triggerAgentUpdate: m(agentUpdates.triggerAgentUpdate),
-    cancelAgentUpdate: m(agentUpdates.cancelAgentUpdate),
-    restartAgent: m(agentUpdates.restartAgent),
-  }),
-  nodeGroup: router({
-    list: q(nodeGroups.list),
-    create: m(groupEditing.create),
-    update: m(groupEditing.update),
-    delete: m(groupEditing.remove),
-    groupHealthStats: q(nodeGroups.groupHealthStats),
-    nodesInGroup: q(nodeGroups.nodesInGroup),
-  }),
-  alert: router({
-    listRules: q(alerts.listRules),
-    createRule: m(alerts.createRule),
-    updateRule: m(alerts.updateRule),
-    deleteRule: m(alerts.deleteRule),
-  }),
-  pipelineGroup: router({
-    list: q(pipelineGroups.list),
-    create: m(pipelineGroups.create),
-    update: m(pipelineGroups.update),
-    delete: m(pipelineGroups.remove),
-  }),
-  pipelineDependency: router({
-    list: q(pipelineDependencies.list),
-    listCandidates: q(pipelineDependencies.listCandidates),
-    deployWarnings: q(pipelineDependencies.deployWarnings),
-    undeployWarnings: q(pipelineDependencies.undeployWarnings),
-    graph: q(pipelineDependencies.graph),
-    add: m(pipelineDependencies.add),
-    remove: m(pipelineDependencies.remove),
-  }),
-  dashboard: router({
-    stats: q(dashboard.stats),
-    recentPipelines: q(dashboard.recentPipelines),
-    recentAudit: q(dashboard.recentAudit),
-    nodeCards: q(dashboard.nodeCards),
-    pipelineCards: q(dashboard.pipelineCards),
-    operationalOverview: q(dashboard.operationalOverview),
-  }),
-  audit: router({
-    list: q(audit.list),
-    actions: q(audit.actions),
-    entityTypes: q(audit.entityTypes),
-    users: q(audit.users),
-  }),
-  template: router({
-    list: q(templates.list),
-    get: q(templates.get),
-    create: m(templates.create),
-    delete: m(templates.remove),
-  }),
-  engine: router({ catalogue: q(engine.catalogue), componentSchema: q(engine.componentSchema) }),
-  vrl: router({ test: m(vrl.test) }),
-  vrlSnippet: router({
-    list: q(snippets.list),
-    create: m(snippets.create),
-    update: m(snippets.update),
-    delete: m(snippets.remove),
-  }),
-  filterPreset: router({
-    list: q(filterPresets.list),
-    create: m(filterPresets.create),
-    update: m(filterPresets.update),
-    delete: m(filterPresets.remove),
-    setDefault: m(filterPresets.setDefault),
-    clearDefault: m(filterPresets.clearDefault),
-  }),
-  settings: router({
-    checkVersion: q(releases.checkVersion),
-    testOidc: m(oidc.testOidc),
-    updateOidc: m(oidc.updateOidc),
-    disableOidc: m(oidc.disableOidc),
-    get: q(settings.get),
-    updateAccess: m(settings.updateAccess),
-    updateFleet: m(settings.updateFleet),
-    updateAudit: m(auditRetention.updateAudit),
-    updateOidcTeamMappings: m(directory.updateOidcTeamMappings),
-    updateOidcRoleMapping: m(directory.updateOidcRoleMapping),
-    updateScim: m(scimSettings.updateScim),
-    generateScimToken: m(scimSettings.generateScimToken),
-    scimRefusals: q(scimSettings.scimRefusals),
-  }),
-  userPreference: router({
-    get: q(userPreferences.get),
-    set: m(userPreferences.set),
-    delete: m(userPreferences.remove),
-  }),
-  gitSync: router({
-    status: q(gitSync.status),
-    jobs: q(gitSync.jobs),
-    importErrors: q(gitSync.importErrors),
-    plan: q(gitSyncPlanning.plan),
-    export: q(gitSyncToGit.exportManifests),
-    syncNow: m(gitSync.syncNow),
-    configure: m(gitSync.configure),
-    checkForge: m(gitSyncForge.checkForge),
-    approvePlan: m(gitSyncApprovals.approvePlan),
-    suspend: m(gitSyncWords.suspend),
-    resume: m(gitSyncWords.resume),
-    adopt: m(gitSyncWords.adopt),
-    confirmPrune: m(gitSyncWords.confirmPrune),
-    hold: m(gitSyncHolds.hold),
-    holds: q(gitSyncHolds.holds),
-    releaseHold: m(gitSyncHolds.releaseHold),
-    drift: q(gitSyncDrift.drift),
-    retryJob: m(gitSyncRetries.retryJob),
-    retryAllFailed: m(gitSyncRetries.retryAllFailed),
-  }),
-  promotion: router({
-    preflight: q(promotions.preflight),
-    diffPreview: q(promotions.diffPreview),
-    initiate: m(promotionInitiating.initiate),
-    approve: m(promotionDeciding.approve),
-    reject: m(promotionDeciding.reject),
-    cancel: m(promotionDeciding.cancel),
-    history: q(promotions.history),
-    list: q(promotions.list),
-    get: q(promotions.get),
-    content: q(promotions.content),
-  }),
-  pullRequest: router({
-    list: q(pullRequests.list),
-    get: q(pullRequests.get),
-    diff: q(pullRequests.diff),
-    plan: q(pullRequests.plan),
-    open: m(pullRequestChanging.open),
-    edit: m(pullRequestChanging.edit),
-    comment: m(pullRequestChanging.comment),
-    review: m(pullRequestChanging.review),
-    merge: m(pullRequestEnding.merge),
-    autoMerge: m(pullRequestEnding.autoMerge),
-    close: m(pullRequestEnding.close),
-    reopen: m(pullRequestEnding.reopen),
-    refresh: m(pullRequestEnding.refresh),
-  }),
-});
+type ProcedureOf<Op> =
+  Op extends Query<infer I, infer O, string, infer M>
+    ? M extends 'POST'
+      ? ReturnType<typeof mutationProcedure<I, O>>
+      : ReturnType<typeof queryProcedure<I, O>>
+    : Op extends { kind: 'mutation'; input: infer I extends TSchema; output: infer O extends TSchema }
+      ? ReturnType<typeof mutationProcedure<I, O>>
+      : never;
+
+type Routers = {
+  [R in RouterName<Procedures['name']>]: {
+    [P in ProcedureName<Procedures['name'], R>]: ProcedureOf<Extract<Procedures, { name: `${R}.${P}` }>>;
+  };
+};
+
+const isOperation = (value: unknown): value is Operation =>
+  isRecord(value) && (value.kind === 'query' || value.kind === 'mutation') && typeof value.name === 'string';
+
+/** @throws for two operations of one name */
+function deriveRouters(): Routers {
+  const routers: Record<string, Record<string, unknown>> = {};
+  for (const operation of OPERATION_MODULES.flatMap((module) => Object.values(module).filter(isOperation))) {
+    if (REST_ONLY.some((name) => name === operation.name)) continue;
+    const [name = '', procedure = ''] = operation.name.split('.');
+    const procedures = routers[name] ?? {};
+    routers[name] = procedures;
+    if (procedure in procedures) throw new Error(`two operations are called ${operation.name}`);
+    const isQuery = operation.kind === 'query' && operation.method !== 'POST';
+    procedures[procedure] = isQuery
+      ? queryProcedure(operation as Query<TSchema, TSchema>)
+      : mutationProcedure(operation as Query<TSchema, TSchema> | Mutation<TSchema, TSchema>);
+  }
+  return routers as Routers;
+}
+
+export const appRouter = router(deriveRouters());
 
 export type AppRouter = typeof appRouter;

@@ -35,7 +35,7 @@ export function procedureRoutes(door: RequestHandler): Middleware {
       const actor = await door.actor(ctx);
       // Who comes before what: nobody without a session learns whether his input was well-formed.
       if (actor.type === 'anonymous') {
-        door.strangers.take(ctx.state.ipAddress);
+        door.anonymousLimit.take(ctx.state.ipAddress);
         throw new DomainError('UNAUTHORIZED', 'Sign in first');
       }
       if (actor.type === 'user') door.calls.take(actor.userId);

@@ -30,7 +30,7 @@ const CODES = {
   UNAVAILABLE: 'SERVICE_UNAVAILABLE',
 } as const satisfies Record<DomainError['code'], TRPCError['code']>;
 
-/** What stands behind a procedure, for whoever describes the router. */
+/** The operation of a procedure, for what documents the router. */
 export interface ProcedureMeta {
   operation: Pick<Operation, 'name' | 'summary' | 'role' | 'input' | 'output'>;
 }
@@ -102,7 +102,7 @@ const passThrough =
   (input: unknown): Static<I> | undefined =>
     input as Static<I> | undefined;
 
-export const q = <I extends TSchema, O extends TSchema>(op: Query<I, O>) =>
+export const queryProcedure = <I extends TSchema, O extends TSchema>(op: Query<I, O>) =>
   t.procedure
     .meta({ operation: op })
     .input(passThrough<I>())
@@ -115,7 +115,7 @@ export const q = <I extends TSchema, O extends TSchema>(op: Query<I, O>) =>
     });
 
 /** A query comes by POST where its input is large; it changes nothing all the same. */
-export const m = <I extends TSchema, O extends TSchema>(op: Operation<I, O>) =>
+export const mutationProcedure = <I extends TSchema, O extends TSchema>(op: Operation<I, O>) =>
   t.procedure
     .meta({ operation: op })
     .input(passThrough<I>())

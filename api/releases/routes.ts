@@ -14,7 +14,7 @@ function rangeOf(header: string, size: number): { start: number; end: number } |
   return start > end || start >= size ? 'unsatisfiable' : { start, end };
 }
 
-/** Everything is asked for again each time, which costs an ETag: a file may be built anew under the same version. */
+/** Everything is revalidated by ETag each time: a file may be rebuilt under the same version. */
 export function releaseRoutes(
   router: Router,
   { releases, baseUrl }: { releases: Releases; baseUrl: string },

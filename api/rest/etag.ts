@@ -1,7 +1,7 @@
 /**
  * Entity tags (RFC 9110, 8.8.3). Where an answer also holds what is measured, its tag has two parts, `"<state>.<answer>"`:
- * `If-None-Match` compares both, so that whoever polls sees every change; `If-Match` compares the first, which stands for
- * what people and programs set, so that a running counter refuses nobody.
+ * `If-None-Match` compares both, so that a poll sees every change; `If-Match` compares the first, which stands for
+ * what users and programs set, so that a running counter rejects no write.
  */
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';

@@ -19,7 +19,7 @@ export type KnownRequest =
 
 /** By Postgres' clock, which all replicas share. */
 const KEPT = `interval '24 hours'`;
-/** Whoever has been at work for longer is taken for dead. */
+/** A claim that is older belongs to a request that died. */
 const ABANDONED = `interval '2 minutes'`;
 
 /** Of many that come at once with one key, one gets it. */
@@ -51,7 +51,7 @@ export async function claimRequest(db: Knex, of: RequestKey, requestHash: string
 const mine = (db: Knex, { serviceAccountId, key, claim }: Claimed) =>
   db('idempotent_requests').where({ service_account_id: serviceAccountId, key, claim, status: null });
 
-/** False where the key has gone to another request meanwhile. In a transaction it holds whoever comes with the key until the end. */
+/** False where the key has gone to another request meanwhile. In a transaction, other requests with the key wait until its end. */
 export async function storeResponse(
   db: Knex,
   claimed: Claimed,

@@ -54,7 +54,7 @@ async function caller(
 ): Promise<{ actor: ServiceAccountActor; apiKey: string }> {
   const apiKey = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
   if (apiKey === undefined) {
-    door.strangers.take(ctx.state.ipAddress);
+    door.anonymousLimit.take(ctx.state.ipAddress);
     throw unauthorized('Send the key of a service account: Authorization: Bearer svc_…');
   }
   const actor = await actorOfApiKey(
@@ -62,7 +62,7 @@ async function caller(
     apiKey,
   );
   if (!actor) {
-    door.strangers.take(ctx.state.ipAddress);
+    door.anonymousLimit.take(ctx.state.ipAddress);
     throw unauthorized('This key is not known, has expired or was revoked');
   }
   return { actor, apiKey };

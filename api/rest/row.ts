@@ -53,7 +53,7 @@ export interface RestRow {
   operation: Operation;
   query?: TObject;
   body?: TObject;
-  /** How large it may be; 256 KiB unless told. */
+  /** Bytes at most. Default: 256 KiB. */
   bodyBytes?: number;
   /** A body, where one with every field would be refused. */
   example?: object;

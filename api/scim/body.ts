@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { refused } from '../../controller/identity/scim/index.ts';
+import { scimError } from '../../controller/identity/scim/index.ts';
 import { DomainError } from '../../controller/platform/operation/errors.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import { readJson } from '../middleware/body.ts';
@@ -19,7 +19,7 @@ export async function readScimBody(message: IncomingMessage): Promise<unknown> {
     return await readJson(message, SCIM_LIMITS.bodyBytes);
   } catch (error) {
     if (error instanceof DomainError && error.code === 'BAD_REQUEST')
-      throw refused('invalidSyntax', error.message);
+      throw scimError('invalidSyntax', error.message);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** What a provider is told of what went wrong: always in the schema of RFC 7644, 3.12. */
+/** Errors of SCIM, in the schema of RFC 7644, 3.12. */
 import { DomainError } from '../../controller/platform/operation/errors.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
 import { SCIM_URNS } from '../../schemas/scim/common.ts';
@@ -34,7 +34,7 @@ export function scimError(
   const own = thrown instanceof ScimError ? thrown.headers : {};
   const asks: Record<string, string> = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
   const scimType = scimTypeOf(thrown);
-  // Of a fault of the server nothing is told but where to look it up.
+  // An internal error reveals nothing but the request id to look it up by.
   const detail = status === 500 ? `${String(body.error)}; request ${request.requestId}` : String(body.error);
   return {
     status,
@@ -51,8 +51,8 @@ export function scimError(
 /** RFC 7644, table 9. A use case may say which, or null for none. */
 function scimTypeOf(thrown: unknown): string | null {
   if (!(thrown instanceof DomainError)) return null;
-  const said = thrown.details?.scimType;
-  if (said === null || typeof said === 'string') return said;
+  const scimType = thrown.details?.scimType;
+  if (scimType === null || typeof scimType === 'string') return scimType;
   if (thrown.code === 'CONFLICT') return 'uniqueness';
   return thrown.code === 'BAD_REQUEST' ? 'invalidValue' : null;
 }

@@ -1,5 +1,5 @@
 /** Values of SCIM resources, in the forms in which providers send them. Names of attributes come in any case: RFC 7643, 2.1. */
-import { refused, withoutCoreUrn } from '../../controller/identity/scim/index.ts';
+import { scimError, withoutCoreUrn } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { ScimEmail } from '../../schemas/scim/user.ts';
 
@@ -11,7 +11,7 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** @throws BAD_REQUEST (invalidSyntax) for what is no object. */
 export function fieldsOf(value: unknown, what: string): Fields {
-  if (!isObject(value)) throw refused('invalidSyntax', `${what} is no JSON object`);
+  if (!isObject(value)) throw scimError('invalidSyntax', `${what} is no JSON object`);
   return new Map(Object.entries(value).map(([name, one]) => [withoutCoreUrn(name).toLowerCase(), one]));
 }
 
@@ -26,11 +26,11 @@ export function bodyOf(body: unknown, urn: string): Fields {
   const names = (Array.isArray(given) ? given : [given]).map((one) => String(one).toLowerCase());
   // OneLogin's template for users names the schema of SCIM 1.
   if (!names.includes(urn.toLowerCase()) && !names.includes('urn:scim:schemas:core:1.0'))
-    throw refused('invalidSyntax', `schemas must name ${urn}, the schema of this request`);
+    throw scimError('invalidSyntax', `schemas must name ${urn}, the schema of this request`);
   return fields;
 }
 
-const wrong = (what: string, wants: string) => refused('invalidValue', `${what} must be ${wants}`);
+const wrong = (what: string, wants: string) => scimError('invalidValue', `${what} must be ${wants}`);
 
 /** Null for what is absent, null or empty. A library by Microsoft has texts as `[{"value": "…"}]`. */
 export function textOf(given: unknown, what: string, limit: number = SCIM_LIMITS.text): string | null {

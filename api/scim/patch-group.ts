@@ -1,5 +1,5 @@
 /** What PATCH says of a group. */
-import { type Filter, refused } from '../../controller/identity/scim/index.ts';
+import { type Filter, scimError } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { GroupChange } from '../../schemas/scim/group.ts';
 import { memberIdsOf, stringOf, textOf } from './json.ts';
@@ -20,16 +20,16 @@ function changesOf(part: PatchPart): GroupChange[] {
   if (attribute === 'members') return memberChanges(part);
   const isWhole = path.where === null && sub === null;
   if (attribute === 'displayname' && isWhole) {
-    if (op === 'remove') throw refused('mutability', 'displayName is required and cannot be removed');
+    if (op === 'remove') throw scimError('mutability', 'displayName is required and cannot be removed');
     const name = stringOf(value, 'displayName');
-    if (name === null) throw refused('invalidValue', 'displayName is required and cannot be empty');
+    if (name === null) throw scimError('invalidValue', 'displayName is required and cannot be empty');
     return [{ kind: 'displayName', value: name }];
   }
   if (attribute === 'externalid' && isWhole)
     return [{ kind: 'externalId', value: op === 'remove' ? null : textOf(value, 'externalId') }];
   if (!isNamed) return [];
-  if (READ_ONLY.includes(attribute)) throw refused('mutability', `${attribute} is not yours to change`);
-  throw refused('invalidPath', `A group has no attribute "${attribute}${sub === null ? '' : `.${sub}`}"`);
+  if (READ_ONLY.includes(attribute)) throw scimError('mutability', `${attribute} is not yours to change`);
+  throw scimError('invalidPath', `A group has no attribute "${attribute}${sub === null ? '' : `.${sub}`}"`);
 }
 
 function memberChanges({ op, path, value }: PatchPart): GroupChange[] {
@@ -37,16 +37,16 @@ function memberChanges({ op, path, value }: PatchPart): GroupChange[] {
     // What a member is called follows the user.
     if (path.sub !== null && path.sub !== 'value' && op !== 'remove') return [];
     if (op === 'remove') {
-      // By their ids, so that whoever is waited for is found as well.
+      // By their ids, so that pending members are found as well.
       const ids = namedMembers(path.where);
       return ids === null
         ? [{ kind: 'membersGone', where: path.whereText ?? '' }]
         : [{ kind: 'members', how: 'remove', ids }];
     }
-    throw refused('invalidPath', 'Members are added by the path "members" with a list of values');
+    throw scimError('invalidPath', 'Members are added by the path "members" with a list of values');
   }
   if (path.sub !== null && path.sub !== 'value')
-    throw refused('invalidPath', `members.${path.sub} is not yours to change`);
+    throw scimError('invalidPath', `members.${path.sub} is not yours to change`);
   switch (op) {
     case 'add':
       return [{ kind: 'members', how: 'add', ids: memberIdsOf(value) }];
@@ -74,6 +74,6 @@ function namedMembers(where: Filter): string[] | null {
   }
   const isNamed = where.op === 'eq' && where.attribute === 'value' && typeof where.value === 'string';
   if (!isNamed) return null;
-  if (where.value === '') throw refused('invalidPath', 'A member is chosen by members[value eq "…"]');
+  if (where.value === '') throw scimError('invalidPath', 'A member is chosen by members[value eq "…"]');
   return [String(where.value)];
 }

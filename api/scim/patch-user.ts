@@ -1,5 +1,5 @@
 /** What PATCH says of a user. */
-import { refused } from '../../controller/identity/scim/index.ts';
+import { scimError } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS } from '../../schemas/scim/common.ts';
 import type { EmailMatch, UserChange } from '../../schemas/scim/user.ts';
 import { booleanOf, emailPartOf, emailsOf, fieldsOf, stringOf, textOf } from './json.ts';
@@ -10,7 +10,7 @@ const TEXTS = { username: 'userName', externalid: 'externalId', displayname: 'di
 const EMAIL_PARTS: readonly string[] = ['value', 'type', 'primary', 'display'];
 /** The service provider's own. */
 const READ_ONLY: readonly string[] = ['id', 'meta', 'groups', 'schemas'];
-/** Of the core schema (RFC 7643, 4.1), and not kept here: said in vain, and no mistake. */
+/** Attributes of the core schema (RFC 7643, 4.1) that are not stored: ignored, and no error. */
 const NOT_KEPT: readonly string[] = [
   ...['nickname', 'profileurl', 'title', 'usertype', 'preferredlanguage', 'locale', 'timezone', 'password'],
   ...['phonenumbers', 'ims', 'photos', 'addresses', 'entitlements', 'roles', 'x509certificates'],
@@ -35,8 +35,8 @@ function changesOf(part: PatchPart): UserChange[] {
     if (attribute === 'active') return activeChanges(part);
   }
   if (NOT_KEPT.includes(attribute) || !isNamed) return [];
-  if (READ_ONLY.includes(attribute)) throw refused('mutability', `${attribute} is not yours to change`);
-  throw refused('invalidPath', `A user has no attribute "${attribute}${sub === null ? '' : `.${sub}`}"`);
+  if (READ_ONLY.includes(attribute)) throw scimError('mutability', `${attribute} is not yours to change`);
+  throw scimError('invalidPath', `A user has no attribute "${attribute}${sub === null ? '' : `.${sub}`}"`);
 }
 
 function textChange(
@@ -51,9 +51,9 @@ function textChange(
 function activeChanges({ op, value }: PatchPart): UserChange[] {
   // It has no value to go back to that would not unlock somebody.
   if (op === 'remove')
-    throw refused('mutability', 'active is always there; set it to false to lock the account');
+    throw scimError('mutability', 'active is always there; set it to false to lock the account');
   const active = booleanOf(value, 'active');
-  if (active === undefined) throw refused('invalidValue', 'active must be true or false');
+  if (active === undefined) throw scimError('invalidValue', 'active must be true or false');
   return [{ kind: 'active', value: active }];
 }
 

@@ -1,10 +1,10 @@
 /** What a request asks for: a page, a filter, some of the attributes. RFC 7644, 3.4.2 and 3.9. */
-import { refused, withoutCoreUrn } from '../../controller/identity/scim/index.ts';
+import { scimError, withoutCoreUrn } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
 import { rejectRepeatedParameters } from '../middleware/query.ts';
 import { bodyOf } from './json.ts';
 
-/** Which attributes are told, in lower case, parts as `name.givenname`. */
+/** Which attributes are returned, in lower case, sub-attributes as `name.givenname`. */
 export interface Selection {
   only: ReadonlySet<string> | null;
   but: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export function readQuery(querystring: string): Query {
   const of = (parameter: string) => {
     const values = given.filter(([name]) => name.toLowerCase() === parameter.toLowerCase());
     if (values.length > 1)
-      throw refused('invalidValue', `${parameter} is given more than once; give it once`);
+      throw scimError('invalidValue', `${parameter} is given more than once; give it once`);
     return values.map(([, value]) => [parameter, value]);
   };
   return queryOf(Object.fromEntries(PARAMETERS.flatMap(of)));
@@ -42,9 +42,9 @@ export function readSearch(body: unknown): Query {
 function queryOf(given: Given): Query {
   const { filter } = given;
   if (filter !== undefined && filter !== null && typeof filter !== 'string')
-    throw refused('invalidFilter', 'filter must be a text');
+    throw scimError('invalidFilter', 'filter must be a text');
   if (typeof filter === 'string' && filter.length > SCIM_LIMITS.filterLength)
-    throw refused('invalidFilter', `The filter is longer than ${SCIM_LIMITS.filterLength} characters`);
+    throw scimError('invalidFilter', `The filter is longer than ${SCIM_LIMITS.filterLength} characters`);
   const selected = namesOf(given.attributes);
   return {
     page: {
@@ -69,7 +69,7 @@ function integer(given: unknown, name: string, usual: number): number {
   if (given === undefined || given === null || given === '') return usual;
   const value = typeof given === 'string' && /^[+-]?\d{1,15}$/.test(given.trim()) ? Number(given) : given;
   if (typeof value !== 'number' || !Number.isInteger(value))
-    throw refused('invalidValue', `${name} must be a whole number`);
+    throw scimError('invalidValue', `${name} must be a whole number`);
   return Math.min(MOST, Math.max(-MOST, value));
 }
 
@@ -79,14 +79,14 @@ const MOST_NAMES = 200;
 function namesOf(given: unknown): string[] {
   if (given === undefined || given === null) return [];
   const names = (Array.isArray(given) ? given : [given]).flatMap((one) => {
-    if (typeof one !== 'string') throw refused('invalidValue', 'attributes must be names');
+    if (typeof one !== 'string') throw scimError('invalidValue', 'attributes must be names');
     return one.split(',');
   });
-  if (names.length > MOST_NAMES) throw refused('invalidValue', `Name at most ${MOST_NAMES} attributes`);
+  if (names.length > MOST_NAMES) throw scimError('invalidValue', `Name at most ${MOST_NAMES} attributes`);
   return names.map((name) => withoutCoreUrn(name.trim()).toLowerCase()).filter(Boolean);
 }
 
-/** Whether an attribute that costs something to read is told. */
+/** Whether an attribute that is expensive to read is returned. */
 export const asksFor = ({ only, but }: Selection, attribute: string): boolean =>
   !but.has(attribute) &&
   (only === null || [...only].some((name) => name === attribute || name.startsWith(`${attribute}.`)));

@@ -1,5 +1,5 @@
 /** The operations of PATCH (RFC 7644, 3.5.2), in whatever case their names come. */
-import { type Path, parsePath, refused } from '../../controller/identity/scim/index.ts';
+import { type Path, parsePath, scimError } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
 import { bodyOf, fieldsOf, isObject } from './json.ts';
 
@@ -20,11 +20,12 @@ const NAMES: readonly string[] = ['add', 'remove', 'replace'];
 export function readPatch(body: unknown, limit: number = SCIM_LIMITS.operations): PatchPart[] {
   const operations = bodyOf(body, SCIM_URNS.patch).get('operations');
   if (!Array.isArray(operations) || operations.length === 0)
-    throw refused('invalidSyntax', 'Operations must be a list with at least one operation');
+    throw scimError('invalidSyntax', 'Operations must be a list with at least one operation');
   if (operations.length > limit)
-    throw refused('invalidValue', `Send at most ${limit} operations in a request`);
+    throw scimError('invalidValue', `Send at most ${limit} operations in a request`);
   const parts = operations.flatMap(readOperation);
-  if (parts.length > limit) throw refused('invalidValue', `Change at most ${limit} attributes in a request`);
+  if (parts.length > limit)
+    throw scimError('invalidValue', `Change at most ${limit} attributes in a request`);
   return parts;
 }
 
@@ -32,16 +33,17 @@ function readOperation(given: unknown): PatchPart[] {
   const fields = fieldsOf(given, 'An operation');
   const name = fields.get('op');
   const op = typeof name === 'string' ? name.toLowerCase() : '';
-  if (!NAMES.includes(op)) throw refused('invalidSyntax', 'op must be add, remove or replace');
+  if (!NAMES.includes(op)) throw scimError('invalidSyntax', 'op must be add, remove or replace');
   const [path, value] = [fields.get('path'), fields.get('value')];
   // Null empties; to say nothing must not.
-  if (op !== 'remove' && value === undefined) throw refused('invalidValue', `${op} needs a value`);
+  if (op !== 'remove' && value === undefined) throw scimError('invalidValue', `${op} needs a value`);
   if (typeof path === 'string' && path.trim() !== '')
     return [{ op: op as PatchName, path: parsePath(path), value, isNamed: true }];
-  if (path !== undefined && path !== null && path !== '') throw refused('invalidPath', 'path must be a text');
-  if (op === 'remove') throw refused('noTarget', 'remove needs a path: say what to remove');
+  if (path !== undefined && path !== null && path !== '')
+    throw scimError('invalidPath', 'path must be a text');
+  if (op === 'remove') throw scimError('noTarget', 'remove needs a path: say what to remove');
   if (!isObject(value))
-    throw refused('invalidValue', `${op} without a path needs an object of attributes as its value`);
+    throw scimError('invalidValue', `${op} without a path needs an object of attributes as its value`);
   return Object.entries(value).flatMap(([key, one]): PatchPart[] => {
     const known = pathOfKey(key);
     return known ? [{ op: op as PatchName, path: known, value: one, isNamed: false }] : [];

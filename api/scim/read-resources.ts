@@ -1,5 +1,5 @@
 /** Users and groups, as POST and PUT bring them. What is not kept here, a password for one, is left out. */
-import { refused } from '../../controller/identity/scim/index.ts';
+import { scimError } from '../../controller/identity/scim/index.ts';
 import { SCIM_LIMITS, SCIM_URNS } from '../../schemas/scim/common.ts';
 import type { GroupInput } from '../../schemas/scim/group.ts';
 import type { ScimName, UserInput } from '../../schemas/scim/user.ts';
@@ -20,7 +20,7 @@ const externalIdOf = (fields: Fields) =>
 export function readUserInput(body: unknown): UserInput {
   const fields = bodyOf(body, SCIM_URNS.user);
   const userName = stringOf(fields.get('username'), 'userName', SCIM_LIMITS.address);
-  if (userName === null) throw refused('invalidValue', 'userName is required');
+  if (userName === null) throw scimError('invalidValue', 'userName is required');
   const active = booleanOf(fields.get('active'), 'active');
   return {
     userName,
@@ -35,6 +35,6 @@ export function readUserInput(body: unknown): UserInput {
 export function readGroupInput(body: unknown): GroupInput {
   const fields = bodyOf(body, SCIM_URNS.group);
   const displayName = stringOf(fields.get('displayname'), 'displayName');
-  if (displayName === null) throw refused('invalidValue', 'displayName is required');
+  if (displayName === null) throw scimError('invalidValue', 'displayName is required');
   return { displayName, ...externalIdOf(fields), members: memberIdsOf(fields.get('members')) };
 }

@@ -56,7 +56,7 @@ export function groupResource(group: ScimGroup, baseUrl: string, withMembers: bo
   });
 }
 
-/** Told whatever is asked for: RFC 7643, 7 ("returned": "always"). */
+/** Returned always (RFC 7643, 7, "returned"). */
 const ALWAYS: readonly string[] = ['schemas', 'id'];
 
 /** RFC 7644, 3.9: only some of the attributes, or all but some. */

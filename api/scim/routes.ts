@@ -9,7 +9,7 @@ import { NOT_IMPLEMENTED, SCIM_ROWS, type ScimRow } from './rows.ts';
 
 /** First syncs send thousands of requests. */
 const REQUESTS_PER_MINUTE = 3_000;
-/** Addresses that people take for that of SCIM: they are told, in JSON, which it is. */
+/** Addresses that are mistaken for that of SCIM: the answer names the right one, in JSON. */
 const NEAR = ['/api/scim', '/scim'];
 const ID = /^[\w-]{1,64}$/;
 const LONGEST_PATH = 500;
@@ -57,7 +57,7 @@ export function scimRoutes(door: RequestHandler): Middleware {
 
 /**
  * One line in the log, and, of a request with the token, one in the settings. A row that cannot be written is not missed.
- * What is limited by rate is not told of: that would be as much again.
+ * Requests over the rate limit are not recorded: the records would need a limit of their own.
  */
 async function noteRefusal(
   door: RequestHandler,
@@ -91,7 +91,7 @@ function send(ctx: KoaContext, body: object): void {
 async function refuseUnknown(door: RequestHandler, ctx: KoaContext): Promise<void> {
   const token = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
   if (token !== undefined && (await isScimToken(door.context(ctx, { type: 'anonymous' }), token))) return;
-  door.strangers.take(ctx.state.ipAddress);
+  door.anonymousLimit.take(ctx.state.ipAddress);
   if (token === undefined) throw unauthorized('Send the SCIM token: Authorization: Bearer scim_…');
   throw unauthorized(
     'This token is not known, or SCIM is switched off; a super admin makes a new one in the settings',

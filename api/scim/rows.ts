@@ -200,7 +200,7 @@ const GROUPS: readonly ScimRow[] = [
     },
   },
   {
-    // RFC 7644, 3.5.2: the group is told only where attributes of it are asked for. It may have thousands of members.
+    // RFC 7644, 3.5.2: the group is returned only where its attributes are requested. It may have thousands of members.
     method: 'PATCH',
     path: '/Groups/:id',
     async answer(request) {

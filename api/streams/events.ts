@@ -5,7 +5,7 @@ import { visibleEnvironments } from '../../controller/fleet/environments/index.t
 import { actorOfSession } from '../../controller/identity/access/index.ts';
 import type { Actor } from '../../controller/platform/operation/context.ts';
 import { DomainError, unauthorized } from '../../controller/platform/operation/errors.ts';
-import { assertNoRequiredAction } from '../../controller/platform/operation/operation.ts';
+import { assertNoRequiredAction } from '../../controller/platform/operation/permissions.ts';
 import { UI_TOPICS, type UiEvent, type UiTopic } from '../../schemas/api/git-sync.ts';
 import type { RequestHandler } from '../handler.ts';
 import { openEventStream } from '../http/sse.ts';
@@ -60,7 +60,7 @@ export function createUiEvents(door: RequestHandler): UiEvents {
         };
         const recheck = async () => {
           const current = await actorOfSession(door.essential, token).catch(() => undefined);
-          if (current === null || current?.owes) stream.close();
+          if (current === null || current?.requiredAction) stream.close();
           else if (current) visible = await visibleTo(door.db, current).catch(() => visible);
         };
         const off = [

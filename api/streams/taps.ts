@@ -6,7 +6,7 @@ import type Router from '@koa/router';
 import { findTap, type TapRecord, type Taps } from '../../controller/fleet/samples/index.ts';
 import { actorOfSession } from '../../controller/identity/access/index.ts';
 import { notFound, unauthorized } from '../../controller/platform/operation/errors.ts';
-import { allows, assertNoRequiredAction } from '../../controller/platform/operation/operation.ts';
+import { allows, assertNoRequiredAction } from '../../controller/platform/operation/permissions.ts';
 import type { RequestHandler } from '../handler.ts';
 import { openEventStream } from '../http/sse.ts';
 
@@ -14,11 +14,11 @@ const CHECK_SESSION_MS = 30_000;
 const ID = /^[0-9a-z]{1,64}$/;
 
 export function tapRoutes(router: Router, door: RequestHandler, taps: Taps): void {
-  /** Whether the session is still that of somebody who may watch; true where that cannot be told. */
+  /** Whether the session is still that of somebody who may watch; true where that is unknown. */
   async function mayWatch(token: string, tap: TapRecord): Promise<boolean> {
     const actor = await actorOfSession(door.essential, token).catch(() => undefined);
     if (actor === undefined) return true;
-    return actor !== null && actor.owes === null && allows(actor, tap, { role: 'EDITOR' });
+    return actor !== null && actor.requiredAction === null && allows(actor, tap, { role: 'EDITOR' });
   }
 
   router.get('/api/taps/:tapId', async (ctx) => {

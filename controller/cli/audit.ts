@@ -1,7 +1,7 @@
 import { openExistingKeyring } from '../compose/keys.ts';
 import { readConfig } from '../config.ts';
 import { connect } from '../database/connect.ts';
-import { type AuditVerdict, auditVerdict, type ChainLink } from '../insight/audit/index.ts';
+import { type AuditVerification, type ChainLink, verifyAuditLog } from '../insight/audit/index.ts';
 import { type Command, EXIT, type Format, type ParsedOptions, UsageError } from './command.ts';
 import { withDatabaseUrl } from './database-url.ts';
 
@@ -35,7 +35,7 @@ Exit 0: it is whole. 1: it is not; the first event that does not hold is named. 
     const verdict = await withDatabaseUrl(config, { existing: true }, async (url) => {
       const db = connect(url, { poolSize: 1, name: 'headgate-audit' });
       try {
-        return await auditVerdict(db, keyring, witness);
+        return await verifyAuditLog(db, keyring, witness);
       } finally {
         await db.destroy();
       }
@@ -43,7 +43,7 @@ Exit 0: it is whole. 1: it is not; the first event that does not hold is named. 
     const keyLost = notedFrom !== null && (verdict.keyedFrom === null || verdict.keyedFrom > notedFrom);
     const compared = notedFrom === null ? verdict : { ...verdict, keyLost };
     if (formOf(given) === 'json') io.out(`${JSON.stringify(compared)}\n`);
-    else io.out(keyLost && verdict.broken === null ? toldLost(notedFrom) : told(verdict));
+    else io.out(keyLost && verdict.broken === null ? renderLostKey(notedFrom) : renderVerdict(verdict));
     return verdict.broken === null && !keyLost ? EXIT.fine : EXIT.findings;
   },
 };
@@ -65,10 +65,10 @@ function notedFromOf(text: string | undefined): number | null {
   return Number(text);
 }
 
-const toldLost = (notedFrom: number): string =>
-  `The key of the audit log is not the one that began with event ${notedFrom}: it was taken away, and the log may have been made anew since. Put the table audit_keys back from a backup of the database, and compare with --head.\n`;
+const renderLostKey = (notedFrom: number): string =>
+  `The key of the audit log is not the one that began with event ${notedFrom}: it was removed, and the log may have been rewritten since. Put the table audit_keys back from a backup of the database, and compare with --head.\n`;
 
-function told({ events, from, keyedFrom, unnumbered, broken }: AuditVerdict): string {
+function renderVerdict({ events, from, keyedFrom, unnumbered, broken }: AuditVerification): string {
   const waiting = `${unnumbered ? ' Events that have no number yet were not looked at.' : ''}${keyNote(keyedFrom, from)}`;
   if (broken === null)
     return from === 1
@@ -84,6 +84,6 @@ function told({ events, from, keyedFrom, unnumbered, broken }: AuditVerdict): st
 /** Of a log that is not proved by its key from its beginning. */
 function keyNote(keyedFrom: number | null, from: number): string {
   if (keyedFrom === null)
-    return ' It has no key yet, so somebody who writes to the database could have computed it anew; a controller gives it one with its next event.';
+    return ' It has no key yet, so somebody who writes to the database could have recomputed it; a controller gives it one with its next event.';
   return keyedFrom > from ? ` Its key covers what was numbered from event ${keyedFrom} on.` : '';
 }

@@ -43,7 +43,7 @@ export interface Command {
   options?: Readonly<Record<string, OptionSpec>>;
   /** How many arguments that are no options it takes. */
   positionals?: number;
-  /** The exit code of what cannot be set up: 1 where 1 does not stand for findings; 2 unless told. */
+  /** The exit code of what cannot be set up: 1 where 1 does not mean findings. Default: 2. */
   failure?: ExitCode;
   run(given: ParsedOptions, io: Io): Promise<ExitCode>;
 }
@@ -53,7 +53,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** It could not be done, for a reason that whoever runs it can mend. */
+/** It failed for a reason that the operator can mend. */
 export class CannotRun extends Error {
   override readonly name = 'CannotRun';
 }
@@ -130,7 +130,7 @@ export function didYouMean(word: string, known: readonly string[], before = ''):
 
 const WIDTH = 26;
 
-/** What is told beside a mistake: how it is called, and where more stands. */
+/** Printed with a mistake: the usage, and where to read more. */
 export const usageOf = ({ usage }: Command, name: string): string =>
   `${usage.join('\n')}\n\nheadgate ${name} --help tells more.\n`;
 

@@ -5,7 +5,7 @@ import { type Command, EXIT, UsageError } from './command.ts';
 export const keys: Command = {
   usage: [
     'headgate keys list      the fingerprints of the keys, and how many texts each has sealed',
-    'headgate keys rotate    a new key: everything is sealed with it anew',
+    'headgate keys rotate    a new key: everything is resealed with it',
   ],
   help: `Both take the variables of headgate serve, and work while controllers run. Without HEADGATE_SECRET_KEY the new key is made
 and put into the file secret-key of the data directory; running controllers take it over by themselves.

@@ -127,7 +127,7 @@ const placeless = (severity: Finding['severity'], message: string): Finding => (
 
 function reportOf(found: GitPlan, shown: Shown): Report {
   const waits = found.state === 'waiting';
-  const told = new Set(found.changes.flatMap(({ findings }) => findings.map(({ message }) => message)));
+  const reported = new Set(found.changes.flatMap(({ findings }) => findings.map(({ message }) => message)));
   const cases = [
     ...found.changes.flatMap((change): Case[] => {
       const { failures, others } = apart(change.findings, change.tests);
@@ -150,7 +150,7 @@ function reportOf(found: GitPlan, shown: Shown): Report {
           : { ...failed(`guard ${guard.guard}`, [finding]), outcome: 'passed' };
       }),
     ...found.fleet
-      .filter(({ message }) => !told.has(message))
+      .filter(({ message }) => !reported.has(message))
       .map((finding): Case => {
         const one = failed(`${finding.type}: ${finding.pipelines.join(', ')}`, [
           placeless(finding.severity, finding.message),

@@ -1,5 +1,5 @@
 import { readConfig } from '../config.ts';
-import { findUserByEmail, listBreakGlass, passwordOpens, type User } from '../identity/access/index.ts';
+import { findUserByEmail, isPasswordAllowed, listBreakGlass, type User } from '../identity/access/index.ts';
 import {
   settingsOperations,
   userAccountOperations,
@@ -12,7 +12,7 @@ import { asSystem } from './system-context.ts';
 
 export const recover: Command = {
   usage: ['headgate recover <email>'],
-  help: `For whoever runs the server, when nobody is left who can sign in and help: lifts the lock of that account, and gives it a
+  help: `For the operator of the server, when nobody is left who can sign in and help: lifts the lock of that account, and gives it a
 temporary password, which is printed once, signs in for three days, and has to be changed then. Its sessions end. Takes the
 variables of headgate serve, and works while controllers run. What it does is in the audit log, as the system's.`,
   options: {
@@ -44,32 +44,32 @@ async function recovered(
   more: { secondFactor: boolean; superAdmin: boolean },
 ): Promise<string[]> {
   const of = { userId: user.id };
-  const told: string[] = [];
+  const lines: string[] = [];
   if (user.lockedAt !== null) {
     await execute(userAccountOperations.unlockUser, ctx, of);
-    told.push('Its lock is lifted.');
+    lines.push('Its lock is lifted.');
   }
   if (more.secondFactor && user.totpEnabled) {
     await execute(userAccountOperations.resetTwoFactor, ctx, of);
-    told.push('Its second factor is gone.');
+    lines.push('Its second factor is gone.');
   }
   if (more.superAdmin && !user.isSuperAdmin) {
     await execute(userOperations.toggleSuperAdmin, ctx, { ...of, isSuperAdmin: true });
-    told.push('It is a super admin.');
+    lines.push('It is a super admin.');
   }
   const { temporaryPassword, expiresAt } = await execute(userAccountOperations.resetPassword, ctx, of);
-  if (!(await passwordOpens(ctx.db, user.id))) {
+  if (!(await isPasswordAllowed(ctx.db, user.id))) {
     if (user.isSuperAdmin || more.superAdmin) {
       const known = (await listBreakGlass(ctx.db)).map(({ id }) => id);
       await execute(settingsOperations.updateAccess, ctx, { breakGlassUserIds: [...known, user.id] });
-      told.push('It is a break-glass account: a password opens it, though providers are to be used alone.');
+      lines.push('It is a break-glass account: a password opens it, though providers are to be used alone.');
     } else
-      told.push(
+      lines.push(
         'Passwords are switched off here, so that this one opens nothing yet: add --super-admin to make it a break-glass account.',
       );
   }
   return [
-    ...told,
+    ...lines,
     `Sign in as ${user.email} until ${expiresAt.toISOString()} with: ${temporaryPassword}`,
     'It has to be changed then; it is shown nowhere else.',
   ];

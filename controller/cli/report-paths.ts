@@ -1,4 +1,4 @@
-/** How paths of a repository are written for whoever runs a command: so that a click or an annotation finds the file. */
+/** Writes paths of a repository relative to where the command runs, so that a click or an annotation finds the file. */
 import { isAbsolute, join, relative, sep } from 'node:path';
 import type { Io } from './command.ts';
 

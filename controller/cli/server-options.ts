@@ -59,8 +59,8 @@ async function ask(base: URL, apiKey: string, method: string, path: string, body
     );
   const value = parsed(text);
   if (answer.ok && value !== undefined) return value;
-  const said = (value as { error?: unknown } | undefined)?.error;
-  const what = typeof said === 'string' ? said : `${answer.status} ${answer.statusText}`;
+  const reason = (value as { error?: unknown } | undefined)?.error;
+  const what = typeof reason === 'string' ? reason : `${answer.status} ${answer.statusText}`;
   throw new CannotRun(`${base.origin} refuses: ${printable(what)}${advice(answer.status)}`);
 }
 
@@ -101,7 +101,7 @@ function advice(status: number): string {
   return '';
 }
 
-/** A key is for one environment: whoever names another one must not act on this one by mistake. */
+/** A key is for one environment: a command that names another one must not act on this one. */
 export function rejectOtherOptions(given: ParsedOptions, environmentName: string): void {
   const wanted = given.value('env');
   if (wanted !== undefined && wanted !== environmentName)

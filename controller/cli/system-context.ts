@@ -2,10 +2,12 @@
 import { systemClock } from '../../reconcilers/engine/clock.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../database/connect.ts';
+import { createPasswords } from '../identity/access/index.ts';
 import { writeAudit } from '../insight/audit/index.ts';
 import type { Context, Services } from '../platform/operation/context.ts';
 import { DomainError } from '../platform/operation/errors.ts';
-import { createExecute, type Execute } from '../platform/operation/operation.ts';
+import { createExecute } from '../platform/operation/execute.ts';
+import type { Execute } from '../platform/operation/operation.ts';
 import { createBus } from '../platform/runtime/bus.ts';
 import { createLogger } from '../platform/runtime/logger.ts';
 import { CannotRun } from './command.ts';
@@ -20,8 +22,11 @@ export const asSystem = <T>(
   withDatabaseUrl(config, { existing: true }, async (url) => {
     const db = connect(url, { poolSize: 2, name: name.replaceAll(' ', '-') });
     const log = createLogger('error');
-    // Use cases that are run here need no more of the services than to publish to controllers.
-    const services = { bus: createBus({ url, log }) } satisfies Partial<Services> as unknown as Services;
+    // The use cases that run here publish to controllers, and set passwords; they use no other service.
+    const services = {
+      bus: createBus({ url, log }),
+      passwords: createPasswords(),
+    } satisfies Partial<Services> as unknown as Services;
     const ctx: Context = {
       ...{ db, log, services, clock: systemClock, requestId: name, ipAddress: null },
       actor: { type: 'system', name },

@@ -1,4 +1,4 @@
-/** Transform tests as they are told. */
+/** Transform tests as they are reported. */
 import type { TestResult } from '../../schemas/api/git-plan.ts';
 import type { Case, Finding } from './format/report.ts';
 
@@ -9,7 +9,7 @@ interface Tested {
   tests: readonly TestResult[];
 }
 
-/** What the failures of its tests are told by, one each in their order, and what else is wrong with it. */
+/** The failures of its tests, one each in their order, and its other errors. */
 export const apart = <T extends { stage: string }>(
   problems: readonly T[],
   tests: readonly TestResult[],
@@ -18,7 +18,7 @@ export const apart = <T extends { stage: string }>(
   others: tests.length === 0 ? [...problems] : problems.filter(({ stage }) => stage !== 'tests'),
 });
 
-/** A case each: a failed test is told once, and not by its manifest again. */
+/** A case each: a failed test is reported once, and not again by its manifest. */
 export function testCases(
   { name: of, path, line: begin, tests }: Tested,
   failures: readonly Finding[],
@@ -28,8 +28,8 @@ export function testCases(
   return tests.map(({ name, component, status, message, line }) => {
     const place = { path: shown(path), line: line ?? begin };
     const failure = status === 'failed' ? next.next().value : undefined;
-    const told = `the test "${name}" of "${component}" failed: ${message ?? ''}`;
-    const plain: Finding = { severity: 'error', message: told, hint: '', ...place, column: null };
+    const text = `the test "${name}" of "${component}" failed: ${message ?? ''}`;
+    const plain: Finding = { severity: 'error', message: text, hint: '', ...place, column: null };
     return {
       name: `${of} / ${component}: ${name}`,
       ...place,

@@ -18,7 +18,7 @@ import { claimSetting, readSetting, writeSetting } from '../platform/runtime/set
 
 /** Of the key that everything is sealed with. */
 const CURRENT = 'secretKeyFingerprint';
-/** Of the key that texts may be sealed with already, while they are sealed anew; null otherwise. */
+/** Of the key that texts may be sealed with already, during a rotation; null otherwise. */
 const NEXT = 'secretKeyNext';
 // An advisory lock of the database.
 const ROTATING = 7_236_004;
@@ -52,7 +52,7 @@ export const keysName = (keyring: Keyring): string =>
   keyring.fingerprints.slice(0, TOLD_KEYS).map(keyIdOf).join(' ');
 
 /**
- * At the start, after the controller has told the others which keys it has: refuses a keyring that lacks what the
+ * Called at the start, after the controller has published which keys it has. Rejects a keyring that lacks what the
  * database is sealed with. Answers whether everything is sealed with the newest key.
  */
 export async function agreeOnKeys(db: Knex, keyring: Keyring): Promise<boolean> {
@@ -116,7 +116,7 @@ export async function rotateKeys(config: Config, options: KeysOptions): Promise<
           'keys.rotated',
         );
       });
-      options.say(`${count} texts are sealed anew; the database's key is ${keyIdOf(fingerprint)}.`);
+      options.say(`${count} texts were resealed; the key of the database is ${keyIdOf(fingerprint)}.`);
       for (const line of unreadable) options.say(`Left as it is, no key opens it: ${line}`);
       options.say(AFTERWARDS[config.secretKey === null ? 'file' : 'environment']);
     }),
@@ -124,7 +124,7 @@ export async function rotateKeys(config: Config, options: KeysOptions): Promise<
 }
 
 const AFTERWARDS = {
-  file: 'Back up the file secret-key anew. Earlier keys stay in it: backups of the database from before need them.',
+  file: 'Back up the file secret-key again. Earlier keys stay in it: backups of the database from before need them.',
   environment:
     'Take the earlier keys out of HEADGATE_PREVIOUS_SECRET_KEYS at the next restart, and keep them for backups from before.',
 };

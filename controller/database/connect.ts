@@ -17,8 +17,8 @@ export interface ConnectOptions {
    */
   statementTimeoutMs?: number;
   /**
-   * A connection on which nothing passes for so long is closed, and its statement fails: one that hangs is told from one that
-   * waits by nothing else. Longer than any statement may take; an idle connection is made anew when it is needed.
+   * A connection on which nothing passes for so long is closed, and its statement fails: nothing else tells one that hangs from one that
+   * waits. Longer than any statement may take; an idle connection is reopened when it is needed.
    */
   silenceMs?: number;
 }

@@ -26,7 +26,7 @@ const LEFT_OUT = new Set([
   ...['keepalives', 'keepalives_idle', 'keepalives_interval', 'keepalives_count'],
 ]);
 
-/** Others that nobody misspelt. pg ignores them, and whoever wrote them wants what they say; or they cut off what must end. */
+/** Others that nobody misspelt. pg ignores them, while their author relies on them; or they cut off what must end. */
 const WITHOUT_EFFECT = [
   ...['statement_timeout', 'query_timeout', 'channel_binding'],
   ...['target_session_attrs', 'gssencmode', 'passfile', 'sslcrl'],

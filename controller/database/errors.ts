@@ -13,6 +13,9 @@ export function brokeUnique(error: unknown, constraint?: string): boolean {
   return code === '23505' && (constraint === undefined || broken === constraint);
 }
 
+/** One of two transactions that wait for each other; PostgreSQL has rolled it back. */
+export const isDeadlock = (error: unknown): boolean => (error as PgError).code === DEADLOCK;
+
 const RETRY_AFTER_SECONDS = 2;
 const DISK_FULL = '53100';
 const DEADLOCK = '40P01';

@@ -1,4 +1,4 @@
-/** Migrations: small, forward only, unchanged once merged. Run at every start, by one replica at a time. */
+/** Runs the migrations at every start, one replica at a time. They go forward only, and a merged one never changes. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
@@ -12,7 +12,7 @@ import * as editing from './migrations/0005-editing.ts';
 import * as fleet from './migrations/0006-fleet.ts';
 import * as gitops from './migrations/0007-gitops.ts';
 import * as promotions from './migrations/0008-promotions.ts';
-import * as people from './migrations/0009-people.ts';
+import * as users from './migrations/0009-people.ts';
 import * as retention from './migrations/0012-retention.ts';
 import * as gitMaintenance from './migrations/0013-git-maintenance.ts';
 import * as promotionHistory from './migrations/0014-promotion-history.ts';
@@ -33,6 +33,7 @@ import * as secretPaths from './migrations/0031-secret-paths.ts';
 import * as redirectedRepositories from './migrations/0032-redirected-repositories.ts';
 import * as identityProviders from './migrations/0034-identity-providers.ts';
 import * as twoMoreForges from './migrations/0039-two-more-forges.ts';
+import * as objectOverrides from './migrations/0040-object-overrides.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -49,7 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
   fleet,
   gitops,
   promotions,
-  people,
+  users,
   retention,
   gitMaintenance,
   promotionHistory,
@@ -70,6 +71,7 @@ export const MIGRATIONS: readonly Migration[] = [
   secretPaths,
   forgePullRequests,
   twoMoreForges,
+  objectOverrides,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */
@@ -84,8 +86,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 export interface MigrateOptions {
   migrations?: readonly Migration[];
   /**
-   * How long a migration waits for the lock on a table. Whoever wants to use the table meanwhile waits behind it, so it gives
-   * up soon, lets them through, and tries again.
+   * How long a migration waits for the lock on a table. Every query that needs the table waits behind it, so the migration
+   * gives up soon, lets them through, and tries again.
    */
   lockTimeoutMs?: number;
   attempts?: number;
@@ -95,8 +97,8 @@ export interface MigrateOptions {
 const DEFAULTS = { migrations: MIGRATIONS, lockTimeoutMs: 3_000, attempts: 10, pauseMs: 2_000 };
 
 /**
- * Brings the database at `url` up to date. Answers the names of the migrations that it ran.
- * @throws SchemaError where a newer version has migrated it, or where the tables stay locked.
+ * Brings the database at `url` up to date. Returns the names of the migrations that it ran.
+ * @throws SchemaError when a newer version has migrated the database, or when its tables stay locked.
  */
 export async function migrate(url: string, given: MigrateOptions = {}): Promise<string[]> {
   const options = { ...DEFAULTS, ...given };
@@ -110,7 +112,7 @@ async function runMissing(
   { migrations, lockTimeoutMs }: typeof DEFAULTS,
   running: (name: string) => void,
 ): Promise<string[]> {
-  // For as long as it takes: another replica may be at it.
+  // Without a limit: another replica may be migrating.
   await tx.raw('SELECT pg_advisory_xact_lock(?)', [LOCK]);
   await tx.raw("SELECT set_config('lock_timeout', ?, true)", [String(lockTimeoutMs)]);
   await tx.raw(
@@ -129,7 +131,7 @@ async function runMissing(
   return ran;
 }
 
-/** Migrates, and the job queue's own schema too where anything is new. Answers the names of the migrations that it ran. */
+/** Migrates the database, and the job queue's own schema too where anything is new. Returns the names of the migrations that it ran. */
 export async function migrateAll(url: string): Promise<string[]> {
   const ran = await migrate(url);
   await withConnection(url, async (db) => {
@@ -143,7 +145,7 @@ export async function migrateAll(url: string): Promise<string[]> {
   return ran;
 }
 
-/** For commands that do not migrate: throws SchemaError where the database is newer than this version. */
+/** For commands that do not migrate. @throws SchemaError where the database is newer than this version */
 export async function assertSchemaKnown(url: string): Promise<void> {
   await withConnection(url, async (db) => {
     const { rows } = await db.raw("SELECT to_regclass('schema_migrations') IS NOT NULL AS there");
@@ -162,7 +164,7 @@ function assertKnown(done: ReadonlySet<string>, migrations: readonly Migration[]
   if (unknown.length > 0) throw newerSchema(unknown);
 }
 
-/** `work` says what it is about to run, so that it can be named when it waited in vain. */
+/** `work` reports what it is about to run, so that the error can name it. */
 async function withLockRetries<T>(
   db: Knex,
   { attempts, pauseMs }: Pick<typeof DEFAULTS, 'attempts' | 'pauseMs'>,
@@ -182,7 +184,7 @@ async function withLockRetries<T>(
   }
 }
 
-/** Such as `process 4711 (psql, for 65 s)`: who most likely holds the lock. */
+/** The sessions that most likely hold the lock, such as `process 4711 (psql, for 65 s)`. */
 async function oldestTransactions(db: Knex): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { pid: number; name: string; seconds: number }[] }>(
     `SELECT pid, application_name AS name, round(extract(epoch FROM now() - xact_start)) AS seconds

@@ -14,6 +14,6 @@ export function newerSchema(unknown: readonly string[]): SchemaError {
 export function lockedTables(what: string, holders: readonly string[]): SchemaError {
   const who = holders.length > 0 ? `end the long transaction of ${holders.join(' or ')}` : 'try again';
   return new SchemaError(
-    `${what} waits in vain for a lock on its tables, and nothing was changed: ${who}, or stop the other controllers, and start again`,
+    `${what} did not get a lock on its tables in time, and nothing was changed: ${who}, or stop the other controllers, and start again`,
   );
 }

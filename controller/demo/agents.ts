@@ -82,7 +82,7 @@ export async function startAgent(options: AgentOptions): Promise<DemoAgent> {
 }
 
 const restartDelay = backoff({ firstMs: 1_000, capMs: 60_000 });
-/** One that lived this long has not failed again: it begins anew. */
+/** One that lived this long has not failed again: its count starts over. */
 const LIVED_MS = 60_000;
 
 /** Starts an agent, and starts it again whenever it ends by itself, as systemd would. */

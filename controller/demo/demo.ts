@@ -136,7 +136,7 @@ async function signInTo(config: Config, { email, password }: DemoState): Promise
   } catch (error) {
     if (!(error instanceof ProcedureError)) throw error;
     throw new ConfigError(
-      `the example is not set up to its end, and that takes the password of ${email} that stands in ${stateFile(config.dataDir)}, without a second factor (${error.message}). Set them back, or begin anew with: make clean`,
+      `the example is not set up to its end, and that takes the password of ${email} that stands in ${stateFile(config.dataDir)}, without a second factor (${error.message}). Set them back, or start over with: make clean`,
     );
   }
 }

@@ -7,12 +7,12 @@ export { runTests, type TransformTest } from './definition/transform-tests.ts';
 export * as pipelineDeployments from './deploy/deployment-status.ts';
 export * as pipelineDeploying from './deploy/operations.ts';
 export {
-  checkShipped,
+  assertShippable,
+  findLivePipeline,
   missingVariables,
   type Shipped,
   type ShippedContent,
   shipPipeline,
-  shippedOnto,
   storedConfig,
   withOwnCredentials,
   withoutWrittenCredentials,

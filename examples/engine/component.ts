@@ -88,7 +88,7 @@ export interface Sink {
   start(context: ComponentContext): Promise<RunningSink>;
 }
 
-/** A type of component: what people are told of it, and how one is made of its options. */
+/** A type of component: its description, and how one is made from its options. */
 export interface ComponentType<C, O extends Options = Options> {
   /** Its name for people. */
   title: string;

@@ -47,7 +47,7 @@ async function main(argv: readonly string[], env: NodeJS.ProcessEnv): Promise<nu
       const code = await test(command, {
         env,
         log,
-        // At once: whoever watches sees which test takes long.
+        // Printed at once, so that a slow test is visible.
         write: (text) => writeSync(1, text),
         complain: (text) => writeSync(2, text),
       });
@@ -128,10 +128,10 @@ function listenForSignals(log?: Logger): AbortSignal {
     note(signal);
     quit();
   });
-  // Vector reads its files anew. Here a new process is what takes them, as an agent starts one.
+  // Vector reloads its files. Here only a new process does, as an agent starts one.
   process.on('SIGHUP', (signal) => {
     note(signal);
-    log?.warn('Configurations are not read anew in this engine: start a new process.');
+    log?.warn('This engine does not reload its configuration: start a new process.');
   });
   return stop.signal;
 }

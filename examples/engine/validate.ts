@@ -23,7 +23,7 @@ export interface ValidateDeps {
 /** Checks files as Vector's `validate` does, prints its report and gives the exit code. */
 export async function validate(command: ValidateCommand, deps: ValidateDeps): Promise<number> {
   const report = new Report(deps.write);
-  // Whoever writes to a pipe may do it later: VRL is loaded by then.
+  // The writer of a pipe may write later: VRL is loaded by then.
   if (command.configs.some(({ path }) => isPipe(path))) await loadVerel();
   const compiled = loadStep(command, deps, report);
   if (!compiled) return EXIT_CONFIG;

@@ -1,10 +1,10 @@
 /** Time as a parameter, so that long limits can be tested without waiting for them. */
 export interface Clock {
-  /** Wall time in milliseconds since 1970. For what people see and what is stored. */
+  /** Wall time in milliseconds since 1970. For what is shown and what is stored. */
   now(): number;
-  /** Milliseconds that never jump. For measuring and for limits. */
+  /** Milliseconds that never jump. For measurements and limits. */
   monotonic(): number;
-  /** Runs `task` once after `ms`; the answer cancels it. A waiting timer does not keep the process alive. */
+  /** Runs `task` once after `ms`; the returned function cancels it. A waiting timer does not keep the process alive. */
   after(ms: number, task: () => void): () => void;
 }
 
@@ -18,9 +18,9 @@ export const systemClock: Clock = {
   },
 };
 
-/** A clock that moves only when told to. */
+/** A clock that moves only by `advance`. */
 export interface ManualClock extends Clock {
-  /** Moves on by `ms` and runs what falls due, in order of time. */
+  /** Moves the time by `ms` and runs what falls due, in order of time. */
   advance(ms: number): void;
 }
 

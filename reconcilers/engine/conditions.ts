@@ -1,4 +1,4 @@
-/** Conditions: typed facts about one manifest, each with a machine word and a sentence for people. */
+/** Conditions: typed facts about one manifest, each with a reason for programs and a message for users. */
 export interface ConditionFact<T extends string = string> {
   type: T;
   status: 'True' | 'False' | 'Unknown';
@@ -14,8 +14,8 @@ export interface ConditionRecord<T extends string = string> extends ConditionFac
 }
 
 /**
- * Merges what a pass found into what is recorded, in the order of `order`. A condition that the pass says nothing
- * about stays as it is; one whose status did not change keeps its time.
+ * Merges the facts of a pass into the recorded conditions, in the order of `order`. A condition without a new fact stays as
+ * it is; one whose status did not change keeps its time.
  */
 export function mergeConditions<T extends string>(
   order: readonly T[],
@@ -37,7 +37,7 @@ export function mergeConditions<T extends string>(
   return merged;
 }
 
-/** True when both say the same, times aside: nothing needs writing then. */
+/** Whether both are equal apart from their times. */
 export function sameConditions(a: readonly ConditionRecord[], b: readonly ConditionRecord[]): boolean {
   if (a.length !== b.length) return false;
   return a.every((one, index) => {

@@ -2,26 +2,26 @@
  * The loop that every reconciler runs on.
  *
  * Rules, per key:
- * - a trigger says "look again" and never what changed;
- * - one pass at a time; triggers that come in while one runs are folded into a single next pass;
- * - a pass that throws is tried again after a growing, jittered delay; a trigger in the meantime looks at once;
+ * - a trigger asks for a pass and never describes a change;
+ * - one pass runs at a time; triggers that come during a pass are folded into a single next pass;
+ * - a pass that throws is retried after a growing, jittered delay; a trigger meanwhile starts a pass at once;
  * - a pass that exceeds its deadline is aborted by its signal and counts as failed;
- * - keys do not wait for each other beyond `concurrency`, in which `aside` does not count.
+ * - keys wait for each other only beyond `concurrency`, in which `aside` does not count.
  */
 import { backoff, jitter } from './backoff.ts';
 import { type Clock, systemClock } from './clock.ts';
 
 export interface Pass {
   signal: AbortSignal;
-  /** What woke this pass up, without repeats, at most 20. For the record only. */
+  /** What woke this pass, without repeats, at most 20. */
   triggers: readonly string[];
-  /** Of the last trigger that this pass answers; triggers of all keys of the loop are numbered as they come. */
+  /** The number of the last trigger that this pass serves. Triggers of all keys are numbered in order. */
   trigger: number;
-  /** The number of the newest trigger: what begins now is newer than it. */
+  /** The number of the newest trigger of any key. */
   newestTrigger(): number;
   /**
-   * Work that waits for others, as for a slow server. Meanwhile the pass takes up none of the places that
-   * `concurrency` gives; it waits for one again before it goes on.
+   * For work that waits, for example for a slow server. Meanwhile the pass does not count towards `concurrency`; before it
+   * continues, it waits for a free place.
    */
   aside<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -30,7 +30,7 @@ export interface RunLoopOptions<R> {
   name: string;
   /** One pass. Must be idempotent. */
   reconcile(key: string, pass: Pass): Promise<R>;
-  /** When to look again after a pass that went through, in milliseconds; null is only when triggered. */
+  /** Milliseconds until the next pass after a successful one; null where only a trigger asks for it. */
   resync?(key: string, result: R): number | null;
   onFailure?(key: string, error: unknown, retryInMs: number): void;
   concurrency?: number;
@@ -42,10 +42,10 @@ export interface RunLoopOptions<R> {
 
 export interface RunLoop<R> {
   /** Asks for a pass. The promise settles with the first pass that starts after this call. */
-  look(key: string, trigger: string): Promise<R>;
+  reconcile(key: string, trigger: string): Promise<R>;
   /** Asks for a pass and does not wait. */
   wake(key: string, trigger: string): void;
-  /** Stops looking at a key: its timers are cancelled, a running pass is aborted. */
+  /** Removes a key: its timers are cancelled, a running pass is aborted. */
   forget(key: string): void;
   keys(): string[];
   /** Settles when nothing runs and nothing is due right now. */
@@ -67,7 +67,7 @@ interface KeyState<R> {
   running: AbortController | null;
   failures: number;
   cancelTimer: (() => void) | null;
-  /** Its aborted pass still runs; the state goes with it unless somebody asks for the key again. */
+  /** Its aborted pass still runs. The state is dropped with it, unless a trigger asks for the key again. */
   forgotten: boolean;
 }
 
@@ -87,7 +87,7 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
   const states = new Map<string, KeyState<R>>();
   const ready: string[] = [];
   const idleWaiters: (() => void)[] = [];
-  /** Passes that waited aside and want to go on. */
+  /** Passes whose work aside is done, and that wait for a free place. */
   const returning: (() => void)[] = [];
   let triggered = 0;
   let active = 0;
@@ -123,10 +123,10 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
 
   function pump(): void {
     while (active < concurrency) {
-      const goOn = returning.shift();
-      if (!goOn) break;
+      const resume = returning.shift();
+      if (!resume) break;
       active += 1;
-      goOn();
+      resume();
     }
     while (!stopped && active < concurrency) {
       const key = ready.shift();
@@ -146,9 +146,9 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
     try {
       return await work();
     } finally {
-      const place = new Promise<void>((goOn) => returning.push(goOn));
+      const resumed = new Promise<void>((resume) => returning.push(resume));
       pump();
-      await place;
+      await resumed;
       aside -= 1;
     }
   }
@@ -189,7 +189,7 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
         if (state.next) ready.push(key);
         else if (requeueInMs !== null)
           state.cancelTimer = clock.after(requeueInMs, () => void request(key, 'timer'));
-        // Keys come and go with the rollouts and promotions that they name.
+        // Keys stand for rollouts and promotions, which come and go.
         else states.delete(key);
       }
       pump();
@@ -197,7 +197,7 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
   }
 
   return {
-    look(key, trigger) {
+    reconcile(key, trigger) {
       if (stopped) return Promise.reject(new LoopStoppedError(options.name));
       return request(key, trigger).promise;
     },
@@ -211,7 +211,7 @@ export function createRunLoop<R>(options: RunLoopOptions<R>): RunLoop<R> {
       state.next?.reject(new LoopStoppedError(options.name));
       state.next = null;
       state.running?.abort(new LoopStoppedError(options.name));
-      // A pass that runs on keeps its place: the next one of the key must wait for it.
+      // The next pass of the key must wait for one that still runs.
       state.forgotten = state.running !== null;
       if (!state.forgotten) states.delete(key);
     },

@@ -69,7 +69,7 @@ export interface Forge {
   readonly name: Exclude<ForgeName, 'headgate'>;
   /**
    * Where there is an open one of the same branch and base, its title and text are brought up to date and it is answered. Of a
-   * new one, labels and people that the forge does not take are left out and told to `leftOut`, in one sentence each.
+   * new one, labels and users that the forge does not accept are left out and reported to `leftOut`, in one sentence each.
    */
   open(request: OpenRequest, leftOut?: LeftOut): Promise<ForgePullRequest>;
   update(number: number, change: { title?: string; body?: string }): Promise<void>;
@@ -78,7 +78,7 @@ export interface Forge {
   /** Null where the forge has none of the number. */
   get(number: number): Promise<ForgePullRequest | null>;
   /**
-   * All that are open against the branch, across all pages, at most 500. An entry that cannot be read is left out and told to
+   * All that are open against the branch, across all pages, at most 500. An entry that cannot be read is left out and reported to
    * `leftOut`, in one sentence that names it.
    */
   listOpen(base: string, leftOut?: LeftOut): Promise<ForgePullRequest[]>;

@@ -93,7 +93,7 @@ export async function ifThere(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** Of one that is open by now: what the forge does not take of the rest is told, and keeps nobody from it. */
+/** Applies the rest to an open pull request: what the forge does not accept is reported and stops nothing. */
 export async function unlessRefused(
   what: string,
   work: () => Promise<unknown>,
@@ -119,7 +119,7 @@ export const usersAndTeams = (names: readonly string[]): { people: string[]; tea
   teams: names.filter((name) => name.includes('/')).map((name) => name.slice(name.indexOf('/') + 1)),
 });
 
-/** Where all reviewers come with the request: opened without them where one of them is refused, which is told. */
+/** Where all reviewers come with the request: opened without them where one of them is rejected, which is reported. */
 export async function openWithReviewers<T>(
   { reviewers = [] }: OpenRequest,
   create: (reviewers: readonly string[]) => Promise<T>,
@@ -154,7 +154,7 @@ export async function isAnyIn(
 /** Its branch is one of the repository itself. */
 export const isOwn = ({ isFork }: ForgePullRequest): boolean => !isFork;
 
-/** Asked once, and anew after a failure. */
+/** Requested once, and again after a failure. */
 export function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
   let known: Promise<T> | null = null;
   return () => {
@@ -182,7 +182,7 @@ export const PROBE: StatusReport = {
 const IS_NOT_THERE = new Set([400, 404, 410, 422]);
 
 /**
- * Tries what needs a right on something that is not there, which leaves no trace: who may is told that it is not there, and who
+ * Tries what needs a right on something that is not there, which leaves no trace: a token with the right gets "not found", and one
  * may not is refused before. @throws ForgeError where the token lacks the right
  */
 export async function assertMay(work: () => Promise<unknown>): Promise<void> {

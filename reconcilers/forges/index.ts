@@ -167,7 +167,7 @@ interface Making {
 /** Beside `/api/v3`; of github.com it is below the address of the API. */
 const GITHUB_ENTERPRISE_GRAPHQL = '/api/graphql';
 
-/** What it is made of cannot be told from it. */
+/** A digest: nothing of its input can be read from it. */
 const digestOf = (parts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 
@@ -179,7 +179,7 @@ function openToken(keyring: Keyring, binding: Binding): string {
     if (!(error instanceof KeyringError)) throw error;
     throw new ForgeError(
       'credentials',
-      `The token of the forge cannot be opened with the keys of this controller (${error.message}); give it anew as forge.token`,
+      `The token of the forge cannot be opened with the keys of this controller (${error.message}); set it again as forge.token`,
     );
   }
   throw new ForgeError('credentials', 'There is no token for the forge; give one as forge.token');

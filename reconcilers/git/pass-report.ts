@@ -1,6 +1,6 @@
-/** What a pass did, a line each: for the record and for whoever pushed. */
+/** What a pass did, as data. `render-report.ts` makes the lines of it that users read. */
 import type { CommitInfo, Problem } from '../source/index.ts';
-import type { PruneHold } from './plan/plan.ts';
+import type { PruneHold } from './plan/change.ts';
 
 export interface Counts {
   created: number;
@@ -24,7 +24,7 @@ export const noCounts = (): Counts => ({
   waiting: 0,
 });
 
-export type Line =
+export type ReportEntry =
   | {
       type: 'created' | 'changed' | 'restored';
       kind: string;
@@ -35,121 +35,52 @@ export type Line =
       adopted?: boolean;
       notes?: readonly string[];
     }
-  /** Was refused, and is again what was accepted. */
-  | { type: 'mended'; name: string; kept: string }
+  /** The manifest was refused before, and holds again what was accepted. */
+  | { type: 'repaired'; name: string; lastGood: string }
   /** `stopped`: it ran until now. */
   | { type: 'pruned'; kind: string; name: string; stopped: boolean }
-  | { type: 'kept'; kind: string; name: string; reason: PruneHold }
+  | { type: 'retained'; kind: string; name: string; reason: PruneHold }
   | { type: 'failed'; kind: string; name: string; message: string }
   | { type: 'observed'; kind: string; name: string }
-  /** Not applied, since somebody holds this very spec. */
+  /** Not applied, because an operator holds this very spec. */
   | { type: 'held'; name: string; by: string; reason: string }
-  /** Changed past git, and the policy does not set it back. */
+  /** Changed outside git; the policy leaves the change in place. */
   | { type: 'drifted'; name: string }
   | { type: 'orphaned'; kind: string; name: string }
-  /** What git may do here has changed. */
-  | { type: 'policy'; kind: string; name: string; words: string }
-  /** Why nothing of the plan is applied, and what to do. */
-  | { type: 'guard'; messages: readonly string[]; advice: readonly string[] }
-  | { type: 'problem'; problem: Problem; kept: string };
+  /** What git may do in this environment has changed. */
+  | { type: 'policy'; kind: string; name: string; description: string }
+  /** Nothing of the plan is applied. `deletes` is set where a trailer in the commit message can allow the plan. */
+  | { type: 'guarded'; messages: readonly string[]; planHash: string; deletes: number | null }
+  | { type: 'problem'; problem: Problem; lastGood: string };
 
-const MAX_LINES = 40;
-
-const HOLDS: Record<PruneHold, string> = {
-  'broken-manifests': 'kept until the broken manifests are mended',
-  'rewritten-history':
-    'kept: history was rewritten; the next commit on top prunes it, or an ADMIN confirms it',
-  'missing-path':
-    'kept: the path of the binding is not in this commit; write Headgate-Allow-Delete: <count> in the commit to delete all',
-  'empty-path': 'kept: no manifest is left; write Headgate-Allow-Delete: <count> in the commit to delete all',
-  confirm: 'kept (headgate/prune: confirm) until an ADMIN confirms the deletion',
-  never: 'kept (headgate/prune: never)',
-  'no-prune': 'kept: the policy of this environment deletes nothing (prune: false)',
-  suspended: 'kept: it is suspended',
-  guarded: 'would be deleted',
-  observing: 'kept: the binding only observes',
-};
-
-export function problemLocation(problem: Pick<Problem, 'path' | 'line' | 'column'>): string {
-  if (problem.line === undefined) return problem.path;
-  return `${problem.path}:${problem.line}${problem.column === undefined ? '' : `:${problem.column}`}`;
-}
-
-function describe(line: Line): string[] {
-  const notes = 'notes' in line ? (line.notes ?? []).map((note) => `      note: ${note}`) : [];
-  switch (line.type) {
-    case 'mended':
-      return [`  ~ ${line.name}: mended, ${line.kept}`];
-    case 'created':
-      return [`  + ${line.name}: created, ${line.detail}`, ...notes];
-    case 'restored':
-      return [`  + ${line.name}: back with its id and history, ${line.detail}`, ...notes];
-    case 'changed': {
-      const how = line.renamedFrom
-        ? `renamed from ${line.renamedFrom}, `
-        : line.drifted
-          ? 'set back to what git says, '
-          : line.adopted
-            ? "was the UI's and is git's now, "
-            : '';
-      return [`  ~ ${line.name}: ${how}${line.detail}`, ...notes];
+export type PassReport =
+  | {
+      type: 'pass';
+      environment: string;
+      commit: CommitInfo;
+      entries: readonly ReportEntry[];
+      counts: Counts;
+      /** Commits since the pass before, which this pass has overtaken. */
+      skippedCommits: number;
     }
-    case 'pruned':
-      return [
-        `  - ${line.name}: ${line.stopped ? 'stopped and deleted' : 'deleted'}; add the manifest back within 24 h to get it back with its history`,
-      ];
-    case 'kept':
-      return [`  ! ${line.name}: its manifest is gone; ${HOLDS[line.reason]}`];
-    case 'failed':
-      return [`  ! ${line.name}: ${line.message}`];
-    case 'observed':
-      return [`  ? ${line.name}: would change`];
-    case 'held':
-      return [`  = ${line.name}: held by ${line.by} (${line.reason}); a newer spec is taken`];
-    case 'drifted':
-      return [`  ! ${line.name}: was changed past git, and is left so (selfHeal: false)`];
-    case 'orphaned':
-      return [`  = ${line.name}: git does not own ${line.kind} here any more; it belongs to the UI now`];
-    case 'policy':
-      return [`  ~ ${line.kind} ${line.name}: holds from the next commit on. ${line.words}`];
-    case 'guard':
-      return [
-        '  ! nothing of this was applied. The plan',
-        ...line.messages.map((message) => `      ${message}`),
-        ...line.advice.map((message) => `    ${message}`),
-      ];
-    case 'problem':
-      return [
-        `  ! ${problemLocation(line.problem)}: ${line.problem.message}`,
-        `      ${line.problem.hint}${line.kept ? ` (${line.kept})` : ''}`,
-      ];
-  }
-}
+  /** A pass in mode push. Null: git holds all that the database does. */
+  | {
+      type: 'push';
+      environment: string;
+      written: { files: number; removed: number } | null;
+      leftOut: readonly { kind: string; name: string; reason: string }[];
+    }
+  /** A pass that could not do its work. */
+  | { type: 'message'; environment: string; message: string };
 
-/** `skipped`: commits that came since the pass before and that this one has overtaken. */
-export function renderReport(
-  environment: string,
-  commit: CommitInfo,
-  lines: readonly Line[],
-  counts: Counts,
-  skipped = 0,
-): string[] {
-  const sha = commit.sha.slice(0, 7);
-  const overtaken = skipped > 0 ? [`  ${skipped + 1} commits, newest ${sha}; older ones were skipped`] : [];
-  const details = lines.flatMap(describe);
-  const more =
-    details.length > MAX_LINES ? [`  … and ${details.length - MAX_LINES} more lines in the UI`] : [];
-  if (details.length === 0)
-    return [
-      `${environment}: nothing to do, ${counts.unchanged} manifest${counts.unchanged === 1 ? '' : 's'} as before`,
-      ...overtaken,
-    ];
-  const rest = counts.unchanged > 0 ? [`  ${counts.unchanged} unchanged`] : [];
-  return [
-    `${environment} at ${sha} "${commit.subject}"`,
-    ...overtaken,
-    ...details.slice(0, MAX_LINES),
-    ...more,
-    ...rest,
-  ];
+/** Whether the report holds more than its heading. */
+export function hasDetails(report: PassReport | null): boolean {
+  switch (report?.type) {
+    case 'pass':
+      return report.entries.length > 0 || report.skippedCommits > 0;
+    case 'push':
+      return report.leftOut.length > 0;
+    default:
+      return false;
+  }
 }

@@ -1,5 +1,4 @@
-/** What passes from step to step within one pass. */
-
+/** The types that the steps of one pass hand to each other. */
 import type { Binding, InventoryRecord } from '../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import type { Execute } from '../../controller/platform/operation/operation.ts';
@@ -13,7 +12,7 @@ import type {
   Repository,
   SourceCache,
 } from '../source/index.ts';
-import type { Counts, Line } from './pass-report.ts';
+import type { Counts, PassReport, ReportEntry } from './pass-report.ts';
 import type { Focus } from './plan/changed-manifests.ts';
 import type { ObservedOrder } from './plan/dependency-cycles.ts';
 import type { Change, PruneHold } from './plan/plan.ts';
@@ -26,23 +25,23 @@ export interface PassOptions {
   execute: Execute;
   binding: Binding;
   repository: Repository;
-  /** Of a repository that lives elsewhere. */
+  /** Set where the repository is not the embedded one. */
   remote?: Remote;
   cache: SourceCache;
   trigger: string;
   signal: AbortSignal;
-  /** Manifests of one transaction; 200 unless told otherwise. */
+  /** Manifests in one transaction; `BATCH` of `act/apply-changes.ts` by default. */
   batch?: number;
-  /** What the passes before this one have left; without it everything is read again. */
+  /** What earlier passes have read and settled; without it everything is read again. */
   memory?: PassMemory;
 }
 
 export interface Remote {
-  /** Brings the copy up to date, before anything is looked at. @throws RepositoryError */
+  /** Brings the copy up to date, before anything is read. @throws RepositoryError */
   fetch(): Promise<unknown>;
-  /** The copy is damaged: the next fetch makes it anew. */
+  /** The copy is damaged: the next fetch makes a new one. */
   distrust(): void;
-  /** As the repository's handle has them: for the branches of pull requests. */
+  /** These three are those of the repository's handle, for the branches of pull requests. */
   heads(branches: readonly string[]): Promise<ReadonlyMap<string, string>>;
   meet(branches: { base: string; head: string }): Promise<unknown>;
   fetchCommit(sha: string): Promise<unknown>;
@@ -52,11 +51,12 @@ export interface PassResult {
   outcome: 'applied' | 'unchanged' | 'partial' | 'observed' | 'guarded' | 'pushed' | 'failed';
   commit: CommitInfo | null;
   counts: Counts;
-  report: string[];
-  /** Null unless the pass as a whole could not do its work. */
+  /** Null where no pass was made. */
+  report: PassReport | null;
+  /** Why the pass as a whole could not do its work; null where it could. */
   error: string | null;
-  /** What holds for the next pass is not what held for this one: look again at once. */
-  again?: boolean;
+  /** Another pass is due at once, for example because the policy has changed. */
+  requeue?: boolean;
 }
 
 /** By identity. */
@@ -64,31 +64,31 @@ export type Inventory = ReadonlyMap<string, InventoryRecord>;
 
 export interface Observed {
   commit: CommitInfo;
-  /** What the binding's ref stands for, in full; null where a commit was named instead. */
+  /** The full name of the binding's ref; null where a commit was given instead. */
   refName: string | null;
   desired: Desired;
   inventory: Inventory;
   secrets: ReadonlySet<string>;
-  said: OperatorInput;
+  operatorInput: OperatorInput;
   /** Living objects that the UI owns. */
   ui: readonly UiObject[];
-  /** By which this commit is judged: as the commit that was applied before it has it. */
+  /** The policy that this commit is evaluated by: that of the commit applied before it. */
   policy: GitPolicy;
   descends: boolean;
-  /** Null where every manifest has to be looked at. */
+  /** Null where every manifest has to be planned. */
   focus: Focus | null;
-  /** Manifests that name something that is not there. */
+  /** Manifests that refer to something that does not exist, with their problems. */
   dangling: ReadonlyMap<DesiredManifest, readonly Problem[]>;
-  /** Null where no circle of dependencies can have come up since the last pass. */
+  /** Null where no dependency cycle can have arisen since the last pass. */
   order: ObservedOrder | null;
 }
 
 export interface Acted {
   outcomes: Map<Change, ManifestOutcome>;
   applied: Map<Change, ApplyResult>;
-  /** Deletions of the plan that were not made. */
-  kept: Map<Change, PruneHold>;
+  /** Prunes of the plan that were not carried out. */
+  retained: Map<Change, PruneHold>;
   problems: Problem[];
-  lines: Line[];
+  entries: ReportEntry[];
   counts: Counts;
 }

@@ -1,8 +1,7 @@
 /**
- * One pass over one binding: look (git, inventory, database), plan (pure), act (many manifests in one transaction), record. May be
- * stopped anywhere and repeated: what was applied is recognised, what was not is done.
+ * One pass over one binding: observe (git, inventory, database), plan (pure), act (many manifests in one transaction), record.
+ * It may be stopped at any point and repeated: the next pass recognises what was applied and does the rest.
  */
-
 import type { Knex } from 'knex';
 import { unlessAway } from '../../controller/database/errors.ts';
 import {
@@ -18,7 +17,7 @@ import { writeAsReconciler } from '../../controller/delivery/ownership/index.ts'
 import { DomainError } from '../../controller/platform/operation/errors.ts';
 import { GitRepositoryError } from '../source/index.ts';
 import { act } from './act/act.ts';
-import { noCounts, renderReport } from './pass-report.ts';
+import { noCounts } from './pass-report.ts';
 import type { Observed, PassOptions, PassResult } from './pass-types.ts';
 import { countOfKinds } from './plan/changed-manifests.ts';
 import { guardsOf, observe, planOf } from './plan/compute-plan.ts';
@@ -30,7 +29,7 @@ import { settleProposals } from './record/settle-proposals.ts';
 export type { PassOptions, PassResult } from './pass-types.ts';
 export { SourceProblem } from './plan/compute-plan.ts';
 
-/** Throws only where nothing could be recorded either; a repository that cannot be read is a recorded failure. */
+/** Throws only where the result cannot be recorded either; a repository that cannot be read is a recorded failure. */
 export async function runPass(options: PassOptions): Promise<PassResult> {
   const memory = options.memory ?? createPassMemory();
   const { ctx, binding } = options;
@@ -42,50 +41,56 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
     return await pass({ ...options, ctx: { ...ctx, fence } }, memory);
   } catch (error) {
     memory.forget();
-    if (error instanceof BindingChangedError) return givenUp(binding, error);
+    if (error instanceof BindingChangedError) return abandoned(binding, error);
     throw error;
   }
 }
 
-/** What was written before is recognised by the pass that looks at the binding as it is now. */
-function givenUp({ environmentName }: Binding, { message }: BindingChangedError): PassResult {
-  const report = [`${environmentName}: ${message}; it is looked at again`];
-  return { outcome: 'unchanged', commit: null, counts: noCounts(), report, error: null, again: true };
+/** The binding was changed during the pass. The next pass recognises what this one had written. */
+function abandoned({ environmentName }: Binding, { message }: BindingChangedError): PassResult {
+  return {
+    ...{ outcome: 'unchanged', commit: null, counts: noCounts(), error: null, requeue: true },
+    report: {
+      ...{ type: 'message', environment: environmentName },
+      message: `${message}; another pass begins at once`,
+    },
+  };
 }
 
 async function pass(options: PassOptions, memory: PassMemory): Promise<PassResult> {
   const queue = await readJobQueue(options.ctx.db, options.binding.id);
-  let looked: Observed;
+  let observed: Observed;
   try {
     await options.remote?.fetch();
-    looked = await observe({ ...options, memory });
+    observed = await observe({ ...options, memory });
   } catch (error) {
     if (options.signal.aborted || isDatabaseError(error)) throw error;
     if (error instanceof GitRepositoryError) options.remote?.distrust();
     return recordFailure(options, queue, error);
   }
-  const again = await settleProposals(options, looked.commit.sha, memory);
-  const result = await passOver(options, memory, queue, looked);
-  return again ? { ...result, again } : result;
+  const requeue = await settleProposals(options, observed.commit.sha, memory);
+  const result = await reconcile(options, memory, queue, observed);
+  return requeue ? { ...result, requeue } : result;
 }
 
-async function passOver(
+async function reconcile(
   options: PassOptions,
   memory: PassMemory,
   queue: JobQueue,
-  looked: Observed,
+  observed: Observed,
 ): Promise<PassResult> {
-  if (queue.pending.length === 0 && isSettled(options, looked, memory)) return recordSettled(options, looked);
-  const plan = planOf(looked);
-  const guards = await guardsOf(options, looked, plan);
-  const verdict = verdictOf(options.binding, looked, plan, guards);
+  if (queue.pending.length === 0 && isSettled(options, observed, memory))
+    return recordSettled(options, observed);
+  const plan = planOf(observed);
+  const guards = await guardsOf(options, observed, plan);
+  const verdict = verdictOf(options.binding, observed, plan, guards);
   if (plan.approval !== null && !plan.empty && options.binding.mode === 'sync')
     await begin(options, plan.approval);
-  const acted = await act(options, looked, plan, verdict.guarded);
-  return record(options, queue, { looked, plan, verdict, acted }, memory);
+  const acted = await act(options, observed, plan, verdict.guarded);
+  return record(options, queue, { observed, plan, verdict, acted }, memory);
 }
 
-/** Whoever goes on after this process was killed finds the rest of the plan approved. */
+/** Should this process be killed, the next pass finds the rest of the plan approved. */
 async function begin({ ctx, binding }: PassOptions, approval: string): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
@@ -94,7 +99,7 @@ async function begin({ ctx, binding }: PassOptions, approval: string): Promise<v
   });
 }
 
-/** The very tree after which the last pass had nothing left to do, and nobody has changed anything since. */
+/** After the last pass over this very tree nothing was left to do, and nothing has changed since. */
 function isSettled({ binding }: PassOptions, { commit, desired }: Observed, memory: PassMemory): boolean {
   return (
     memory.settled === desired &&
@@ -106,15 +111,20 @@ function isSettled({ binding }: PassOptions, { commit, desired }: Observed, memo
   );
 }
 
-async function recordSettled({ ctx, binding }: PassOptions, looked: Observed): Promise<PassResult> {
-  const { commit, desired } = looked;
+async function recordSettled({ ctx, binding }: PassOptions, observed: Observed): Promise<PassResult> {
+  const { commit, desired } = observed;
   const counts = { ...noCounts(), unchanged: countOfKinds(desired.manifests) };
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
     await updateBindingStatus(tx, binding.id, { lastError: null });
   });
-  const report = renderReport(binding.environmentName, commit, [], counts);
-  return { outcome: 'unchanged', commit, counts, report, error: null };
+  return {
+    ...{ outcome: 'unchanged', commit, counts, error: null },
+    report: {
+      ...{ type: 'pass', environment: binding.environmentName, commit, counts },
+      ...{ entries: [], skippedCommits: 0 },
+    },
+  };
 }
 
 const isDatabaseError = (error: unknown) =>

@@ -1,14 +1,15 @@
-/** A pass in mode push: what the database holds is written to git, and nothing is applied. */
+/** A pass in mode push: writes what the database holds to git, and applies nothing. */
 import { finishJobs, readJobQueue, updateBindingStatus } from '../../controller/delivery/bindings/index.ts';
 import { DomainError } from '../../controller/platform/operation/errors.ts';
 import { readCommit } from '../source/index.ts';
 import { pushDatabase } from '../write-back/index.ts';
-import { noCounts } from './pass-report.ts';
+import { noCounts, type PassReport } from './pass-report.ts';
 import type { PassOptions, PassResult } from './pass-types.ts';
+import { renderReport } from './render-report.ts';
 
 type PushOptions = Pick<PassOptions, 'ctx' | 'binding' | 'repository' | 'cache' | 'trigger'>;
 
-/** Throws only where nothing could be recorded either. */
+/** Throws only where the result cannot be recorded either. */
 export async function runPushPass(options: PushOptions): Promise<PassResult> {
   const { ctx, binding } = options;
   const queue = await readJobQueue(ctx.db, binding.id);
@@ -28,7 +29,7 @@ export async function runPushPass(options: PushOptions): Promise<PassResult> {
       trigger: options.trigger,
       commit: result.commit,
       counts: result.counts,
-      report: result.report,
+      report: renderReport(result.report),
       error: result.error,
       planHash: null,
       queue,
@@ -41,21 +42,27 @@ export async function runPushPass(options: PushOptions): Promise<PassResult> {
 
 async function push({ ctx, binding, repository, cache }: PushOptions): Promise<PassResult> {
   const counts = noCounts();
-  const name = binding.environmentName;
+  const environment = binding.environmentName;
   try {
     const { sha, written, removed, skipped } = await pushDatabase(ctx, binding, cache);
     counts.changed = written.length;
     counts.deleted = removed.length;
     counts.refused = skipped.length;
     const commit = sha === null ? null : await readCommit(repository, sha);
-    const report = [
-      `${name}: ${sha === null ? 'git holds all that the database does' : `${written.length} written, ${removed.length} removed`}`,
-      ...skipped.slice(0, 40).map((one) => `  ! ${one.kind} ${one.name}: left out, ${one.reason}`),
-    ];
+    const report: PassReport = {
+      ...{ type: 'push', environment, leftOut: skipped },
+      written: sha === null ? null : { files: written.length, removed: removed.length },
+    };
     return { outcome: sha === null ? 'unchanged' : 'pushed', commit, counts, report, error: null };
   } catch (error) {
     if (ctx.signal.aborted || !(error instanceof DomainError)) throw error;
     const message = `the database was not written to git: ${error.message}`;
-    return { outcome: 'failed', commit: null, counts, report: [`${name}: ${message}`], error: message };
+    return {
+      outcome: 'failed',
+      commit: null,
+      counts,
+      report: { type: 'message', environment, message },
+      error: message,
+    };
   }
 }

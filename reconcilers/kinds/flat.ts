@@ -1,4 +1,4 @@
-/** Kinds whose objects are one row each, and whose manifests the schema and the references check to the end. */
+/** Kinds whose objects are one row each, and whose manifests need no checks but schema and references. */
 import type { Converged } from '../../controller/delivery/ownership/index.ts';
 import type { Operation } from '../../controller/platform/operation/operation.ts';
 import type { DesiredManifest } from '../source/index.ts';
@@ -9,7 +9,7 @@ export function flatKind(of: {
   table: Kind['table'];
   order: number;
   references?: (manifest: DesiredManifest) => readonly Reference[];
-  /** What applying it made, for the report. */
+  /** The result of applying, for the report. */
   describe(manifest: DesiredManifest): string;
   converge: Operation;
   prune: Operation;

@@ -6,7 +6,7 @@ import { pipelineKind } from './pipeline.ts';
 
 export type { ApplyResult, CheckContext, CheckResult, Kind, Reference } from './kind.ts';
 
-/** The kinds that become objects. Environment and Repository say what git may do. */
+/** The kinds that have objects. Environment and Repository set the policy instead. */
 export const KINDS: ReadonlyMap<ManifestKind, Kind> = new Map(
   [nodeGroupKind, pipelineKind, alertRuleKind].map((kind) => [kind.kind, kind]),
 );

@@ -1,5 +1,4 @@
-/** What the git reconciler needs to know of a kind of manifest. One file per kind; everything else is the same for all. */
-
+/** What the git reconciler needs of a kind of manifest. Each kind has one file; everything else is the same for all. */
 import type { OwnedTable } from '../../controller/delivery/ownership/index.ts';
 import type { NodeEngine } from '../../controller/fleet/engines/index.ts';
 import type { Context, Services } from '../../controller/platform/operation/context.ts';
@@ -8,28 +7,28 @@ import type { TestResult } from '../../schemas/api/git-plan.ts';
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
 import type { CommitInfo, DesiredManifest, Problem } from '../source/index.ts';
 
-/** Another manifest, or an object that the UI owns, that must be there. */
+/** Another manifest, or an object that the UI owns, that must exist. */
 export interface Reference {
   kind: ManifestKind;
   name: string;
   /** The field that names it, for example `dependsOn`. */
   field: string;
-  /** Into the spec. */
+  /** JSON pointer into the spec. */
   pointer: string;
-  /** A change waits while the one that it names is refused; else that one only has to be there. */
+  /** Whether a change waits while the other is refused. Else the other only has to exist. */
   blocks: boolean;
 }
 
-/** A check needs no database, so that it can be run on a machine that has none. */
-export interface Checking {
+/** A check needs no database, so it can run on a machine without one. */
+export interface CheckServices {
   services: Pick<Services, 'engine'>;
 }
 
 export interface CheckContext {
   secrets: ReadonlySet<string>;
-  /** False where so much changed at once that the engine itself is not asked about each. */
+  /** False where too many manifests changed at once for the engine to check each. */
   engine: boolean;
-  /** Whether the engine may be asked about a fault nevertheless: so many times in a pass. */
+  /** Whether the engine may still confirm a fault; true only a limited number of times in a pass. */
   confirm?: () => boolean;
   /** Engines of the environment's nodes; empty where none is known. */
   nodeEngines: readonly NodeEngine[];
@@ -40,11 +39,11 @@ export interface CheckResult {
   problems: Problem[];
   /** Which levels ran, for the Validated condition. */
   detail: string;
-  /** What a person should know although nothing is wrong. */
+  /** What users should know although nothing is wrong. */
   notes: string[];
-  /** What the checkers at hand do not know: makes Validated Unknown, and stops nothing. */
+  /** What the checkers do not know: makes Validated Unknown, and blocks nothing. */
   unknown: string[];
-  /** One for each test that the manifest describes, where everything before them passed; else none. */
+  /** One for each test of the manifest, where every earlier check passed; else none. */
   tests: TestResult[];
 }
 
@@ -53,7 +52,7 @@ export interface ApplyInput {
   execute: Execute;
   environmentId: string;
   commit: CommitInfo;
-  /** All of this kind. */
+  /** All of one kind. */
   items: readonly { manifest: DesiredManifest; objectId: string | null }[];
 }
 
@@ -62,26 +61,26 @@ export interface ApplyResult {
   outcome: 'created' | 'changed' | 'restored';
   /** Null for kinds without versions. */
   version: number | null;
-  /** Said of it in the report, for example `version 5`. */
+  /** For the report, for example `version 5`. */
   detail: string;
 }
 
 export interface Kind {
   kind: ManifestKind;
-  /** Where its objects live. */
+  /** The table of its objects. */
   table: OwnedTable;
-  /** Where it stands in the order of applying. */
+  /** Its position in the order of applying. */
   order: number;
-  /** What has to exist, and is applied before this one. */
+  /** What has to exist; references to manifests are applied first. */
   references(manifest: DesiredManifest): readonly Reference[];
-  /** True where the manifest itself asks to be left alone. */
+  /** True where the manifest itself suspends its object. */
   suspended(manifest: DesiredManifest): boolean;
-  /** Whether the object that stands for the manifest runs when it is what git says. */
+  /** Whether the object runs once the manifest is applied. */
   deployed(manifest: DesiredManifest): boolean;
-  /** What of the spec is not its meaning (titles and positions in the editor): reaches the object, makes no version. */
+  /** The part of the spec that does not change behaviour (titles and positions in the editor): it creates no version. */
   editorData(manifest: DesiredManifest): unknown;
-  check(ctx: Checking, manifest: DesiredManifest, check: CheckContext): Promise<CheckResult>;
-  /** All in one transaction, and repeatable. Answers in the order of the items. */
+  check(ctx: CheckServices, manifest: DesiredManifest, check: CheckContext): Promise<CheckResult>;
+  /** All items in one transaction; may be repeated. Results are in the order of the items. */
   apply(input: ApplyInput): Promise<ApplyResult[]>;
   prune(input: { ctx: Context; execute: Execute; environmentId: string; objectId: string }): Promise<void>;
 }

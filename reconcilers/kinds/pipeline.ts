@@ -9,7 +9,7 @@ import {
 } from '../../controller/pipelines/index.ts';
 import type { TestResult } from '../../schemas/api/git-plan.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
-import { type CheckContext, type Checking, type Kind, toCommit, toItem } from './kind.ts';
+import { type CheckContext, type CheckServices, type Kind, toCommit, toItem } from './kind.ts';
 
 type PipelineManifest = DesiredManifest<'Pipeline'>;
 
@@ -44,9 +44,9 @@ function toNote(manifest: PipelineManifest, finding: Finding): string {
   return `${manifest.path}:${line}:${column}: ${finding.message}${hint}`;
 }
 
-/** Run only where nothing else is wrong: what follows from a fault is not reported as another. */
+/** Runs only where nothing else is wrong, so that one fault is not reported twice. */
 async function testsOf(
-  ctx: Checking,
+  ctx: CheckServices,
   manifest: PipelineManifest,
   check: CheckContext,
 ): Promise<TestResult[]> {

@@ -1,7 +1,7 @@
-/** What the commits of merged pull requests say. */
+/** Renders the messages of the commits that merge pull requests. */
 import type { CommitIdentity } from '../write-back/commit/commit.ts';
 
-export interface Named {
+export interface PullRequestSummary {
   number: number;
   title: string;
   branch: string;
@@ -9,29 +9,32 @@ export interface Named {
 }
 
 const TRAILER = 'Headgate-Pull-Request';
-const MOST_SUBJECTS = 50;
-const MOST_AUTHORS = 20;
-const SUBJECT = 200;
+const MAX_SUBJECTS = 50;
+const MAX_AUTHORS = 20;
+const MAX_SUBJECT_CHARACTERS = 200;
 
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, SUBJECT);
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, MAX_SUBJECT_CHARACTERS);
 
-/** Trailers stand together in the last paragraph (git-interpret-trailers(1)). */
+/** Appends trailers to the last paragraph if that holds trailers already (git-interpret-trailers(1)). */
 export function withTrailers(message: string, trailers: readonly string[]): string {
   const text = message.trimEnd();
   const last = text.split(/\n[ \t]*\n/).at(-1) ?? '';
-  const isTrailers = text.includes('\n') && last !== text && /^(?:[A-Za-z0-9-]+: .*(?:\n|$))+$/.test(last);
-  const fresh = trailers.filter((line) => !last.split('\n').includes(line));
-  return fresh.length === 0 ? `${text}\n` : `${text}${isTrailers ? '\n' : '\n\n'}${fresh.join('\n')}\n`;
+  const endsWithTrailers =
+    text.includes('\n') && last !== text && /^(?:[A-Za-z0-9-]+: .*(?:\n|$))+$/.test(last);
+  const missing = trailers.filter((line) => !last.split('\n').includes(line));
+  return missing.length === 0
+    ? `${text}\n`
+    : `${text}${endsWithTrailers ? '\n' : '\n\n'}${missing.join('\n')}\n`;
 }
 
-const numbered = (number: number): string => `${TRAILER}: #${number}`;
+const pullRequestTrailer = (number: number): string => `${TRAILER}: #${number}`;
 
-/** The title stays a paragraph of its own: whoever may write one must not write trailers by it. */
-export const mergeMessage = ({ number, title, branch }: Named): string =>
-  `Merge pull request #${number} from ${branch}\n\n${oneLine(title)}\n\n${numbered(number)}\n`;
+/** The title is its own paragraph, so that its author cannot add trailers through it. */
+export const mergeMessage = ({ number, title, branch }: PullRequestSummary): string =>
+  `Merge pull request #${number} from ${branch}\n\n${oneLine(title)}\n\n${pullRequestTrailer(number)}\n`;
 
 export function squashMessage(
-  { number, title }: Named,
+  { number, title }: PullRequestSummary,
   commits: readonly { author: CommitIdentity; message: string }[],
   author: CommitIdentity,
 ): string {
@@ -39,21 +42,21 @@ export function squashMessage(
   const body =
     commits.length < 2
       ? (commits[0]?.message.trim().split('\n').slice(1).join('\n').trim() ?? '')
-      : subjects.slice(0, MOST_SUBJECTS).join('\n');
+      : subjects.slice(0, MAX_SUBJECTS).join('\n');
   const others = new Map(
     commits
       .filter((commit) => commit.author.email.toLowerCase() !== author.email.toLowerCase())
       .map((commit) => [commit.author.email.toLowerCase(), commit.author]),
   );
-  const together = [...others.values()]
-    .slice(0, MOST_AUTHORS)
+  const coAuthorTrailers = [...others.values()]
+    .slice(0, MAX_AUTHORS)
     .map(({ name, email }) => `Co-authored-by: ${oneLine(name)} <${oneLine(email)}>`);
   const text = `${oneLine(title)} (#${number})${body === '' ? '' : `\n\n${body}`}`;
-  return withTrailers(text, [...together, numbered(number)]);
+  return withTrailers(text, [...coAuthorTrailers, pullRequestTrailer(number)]);
 }
 
-export const rebasedMessage = (message: string, { number }: Named): string =>
-  withTrailers(message.trim() === '' ? 'No message' : message, [numbered(number)]);
+export const rebaseMessage = (message: string, { number }: PullRequestSummary): string =>
+  withTrailers(message.trim() === '' ? 'No message' : message, [pullRequestTrailer(number)]);
 
-export const refreshMessage = ({ base, branch, number }: Named): string =>
-  withTrailers(`Merge ${base} into ${branch}`, [numbered(number)]);
+export const refreshMessage = ({ base, branch, number }: PullRequestSummary): string =>
+  withTrailers(`Merge ${base} into ${branch}`, [pullRequestTrailer(number)]);

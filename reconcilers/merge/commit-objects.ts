@@ -1,4 +1,4 @@
-/** Commits of a pull request, read and written. */
+/** Reads and writes commit objects. */
 import type { CommitIdentity } from '../write-back/commit/commit.ts';
 import type { LocalGit } from './local-git.ts';
 
@@ -7,7 +7,7 @@ export interface NewCommit {
   parents: readonly string[];
   message: string;
   author: CommitIdentity;
-  /** `<seconds> <zone>`, where the commit stands for one that was made before. */
+  /** `<seconds> <zone>`; the default is now. */
   authorDate?: string;
   committer: CommitIdentity;
   committerDate?: string;
@@ -19,10 +19,10 @@ export async function writeCommit(git: LocalGit, commit: NewCommit): Promise<str
   const { stdout } = await git(['commit-tree', commit.tree, ...parents, '-F', '-'], {
     input: commit.message,
     env: {
-      GIT_AUTHOR_NAME: clean(author.name),
-      GIT_AUTHOR_EMAIL: clean(author.email),
-      GIT_COMMITTER_NAME: clean(committer.name),
-      GIT_COMMITTER_EMAIL: clean(committer.email),
+      GIT_AUTHOR_NAME: sanitizeIdentity(author.name),
+      GIT_AUTHOR_EMAIL: sanitizeIdentity(author.email),
+      GIT_COMMITTER_NAME: sanitizeIdentity(committer.name),
+      GIT_COMMITTER_EMAIL: sanitizeIdentity(committer.email),
       ...(commit.authorDate ? { GIT_AUTHOR_DATE: `@${commit.authorDate}` } : {}),
       ...(commit.committerDate ? { GIT_COMMITTER_DATE: `@${commit.committerDate}` } : {}),
     },
@@ -30,10 +30,10 @@ export async function writeCommit(git: LocalGit, commit: NewCommit): Promise<str
   return stdout.trim();
 }
 
-/** What git takes for the end of a name. */
-const clean = (text: string): string => text.replace(/[<>\n\r\0]/g, ' ').trim() || 'unknown';
+/** Removes characters that end a name or an address in a commit header. */
+const sanitizeIdentity = (text: string): string => text.replace(/[<>\n\r\0]/g, ' ').trim() || 'unknown';
 
-export interface OldCommit {
+export interface ExistingCommit {
   sha: string;
   parents: string[];
   tree: string;
@@ -46,14 +46,14 @@ export interface OldCommit {
 const FIELDS = ['%H', '%P', '%T', '%an', '%ae', '%ad', '%B'];
 
 /** Oldest first. `range` as `git rev-list` takes it. */
-export async function readCommits(git: LocalGit, range: readonly string[]): Promise<OldCommit[]> {
+export async function readCommits(git: LocalGit, range: readonly string[]): Promise<ExistingCommit[]> {
   const { stdout } = await git([
     ...['log', '-z', '--reverse', '--topo-order', '--date=raw', `--format=${FIELDS.join('%x00')}`],
     ...range,
   ]);
   if (stdout === '') return [];
   const parts = stdout.split('\0');
-  const commits: OldCommit[] = [];
+  const commits: ExistingCommit[] = [];
   for (let at = 0; at + FIELDS.length <= parts.length; at += FIELDS.length) {
     const [sha = '', parents = '', tree = '', name = '', email = '', authorDate = '', message = ''] =
       parts.slice(at, at + FIELDS.length);

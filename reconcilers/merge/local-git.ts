@@ -1,13 +1,13 @@
-/** The system's git on a bare repository, for what pull requests need: bounded, without hooks, filters or a network. */
+/** Runs the system's git on a bare repository for pull requests: with a deadline, without hooks, filters or network. */
 import { gitEnvironment, RepositoryError, runGit } from '../../controller/delivery/repository/index.ts';
 
-const RUN_MS = 30_000;
+const DEADLINE_MS = 30_000;
 
 export interface LocalGitOptions {
   env?: Readonly<Record<string, string>>;
   input?: string;
-  /** Ends that are answers, too; 0 always is one. */
-  codes?: readonly number[];
+  /** Exit codes that are no failure, besides 0. */
+  acceptedCodes?: readonly number[];
 }
 
 export interface LocalGitResult {
@@ -15,20 +15,20 @@ export interface LocalGitResult {
   stdout: string;
 }
 
-/** Of one repository, until the signal. */
+/** Runs git in one repository until the signal aborts. */
 export interface LocalGit {
   gitdir: string;
   signal: AbortSignal;
-  /** @throws RepositoryError with what git said */
-  (args: readonly string[], ask?: LocalGitOptions): Promise<LocalGitResult>;
+  /** @throws RepositoryError with the output of git */
+  (args: readonly string[], options?: LocalGitOptions): Promise<LocalGitResult>;
 }
 
 export function localGit(gitdir: string, signal: AbortSignal): LocalGit {
   const run = async (
     args: readonly string[],
-    { env, input, codes = [] }: LocalGitOptions = {},
+    { env, input, acceptedCodes = [] }: LocalGitOptions = {},
   ): Promise<LocalGitResult> => {
-    const end = await runGit(args, {
+    const result = await runGit(args, {
       cwd: gitdir,
       env: {
         ...gitEnvironment(gitdir, SETTINGS),
@@ -36,23 +36,23 @@ export function localGit(gitdir: string, signal: AbortSignal): LocalGit {
         GIT_LITERAL_PATHSPECS: '1',
         GIT_NO_REPLACE_OBJECTS: '1',
         GIT_OPTIONAL_LOCKS: '0',
-        // A partial copy is read as it is. Git before 2.45 only knows the second.
+        // A partial clone must not fetch missing objects. Git before 2.45 only knows GIT_ALLOW_PROTOCOL.
         GIT_NO_LAZY_FETCH: '1',
         GIT_ALLOW_PROTOCOL: 'none',
         ...env,
       },
       signal,
-      deadlineMs: RUN_MS,
+      deadlineMs: DEADLINE_MS,
       ...(input === undefined ? {} : { input }),
     });
-    if (end.code === 0 || (end.code !== null && codes.includes(end.code)))
-      return { code: end.code, stdout: end.stdout };
-    throw failure(args, end);
+    if (result.code === 0 || (result.code !== null && acceptedCodes.includes(result.code)))
+      return { code: result.code, stdout: result.stdout };
+    throw toRepositoryError(args, result);
   };
   return Object.assign(run, { gitdir, signal });
 }
 
-/** What git would otherwise take from the repository's own settings, or from its defaults of the day. */
+/** Overrides the config of the repository and defaults that differ between git versions. */
 const SETTINGS = [
   ['core.hooksPath', '/dev/null'],
   ['core.fsmonitor', 'false'],
@@ -64,24 +64,24 @@ const SETTINGS = [
   ['gc.auto', '0'],
 ] as const;
 
-function failure(
+function toRepositoryError(
   args: readonly string[],
-  end: { stderr: string; late: boolean; code: number | null },
+  result: { stderr: string; late: boolean; code: number | null },
 ): Error {
   const [command = ''] = args;
-  if (end.late)
+  if (result.late)
     return new RepositoryError(
       'timeout',
-      `git ${command} took longer than ${RUN_MS / 1000} s; try again, or make the change by hand`,
+      `git ${command} took longer than ${DEADLINE_MS / 1000} s; try again, or make the change with your own git`,
     );
-  if (command === 'merge-tree' && TOO_OLD.test(end.stderr))
+  if (command === 'merge-tree' && UNSUPPORTED_MERGE_TREE.test(result.stderr))
     return new RepositoryError(
       'program',
-      'merging needs git 2.38 or newer on the controller; the git there is older: update it',
+      'a merge needs git 2.38 or newer on the controller, and its git is older; update git there',
     );
-  const said = end.stderr.replaceAll(/[\0-\x1f\x7f]/g, ' ').trim();
-  return new RepositoryError('copy', `git ${command} failed: ${said.slice(0, 300)}`);
+  const output = result.stderr.replaceAll(/[\0-\x1f\x7f]/g, ' ').trim();
+  return new RepositoryError('copy', `git ${command} failed: ${output.slice(0, 300)}`);
 }
 
-/** The merge-tree of before knew no options. */
-const TOO_OLD = /usage: git merge-tree <|Not a valid object name --write-tree|unknown rev --/;
+/** Output of `git merge-tree` before 2.38, which knows no options. */
+const UNSUPPORTED_MERGE_TREE = /usage: git merge-tree <|Not a valid object name --write-tree|unknown rev --/;

@@ -1,71 +1,75 @@
-/**
- * What merging one commit into another gives, by content: no branch, index or work tree is touched. Whether it came in by a
- * merge, a squash, a rebase or a cherry-pick makes no difference to whoever asks `isIn`.
- */
-
-import { isInByPath } from './contains-by-path.ts';
+/** Computes the merge of two commits in the object database, without a branch, an index or a work tree. */
+import { containsByPath } from './contains-by-path.ts';
 import { type LocalGit, localGit } from './local-git.ts';
 
 export interface MergeResult {
-  /** Null: they have no history in common. */
+  /** Null: the histories are unrelated. */
   mergeBase: string | null;
-  /** Paths that both changed in ways that do not go together. */
+  /** Paths with conflicting changes. */
   conflicts: string[];
   /**
-   * A commit of the merge, on no branch (parents base, head), the same for the same two; null where there are conflicts or no
-   * history in common.
+   * A merge commit on no branch, with the parents base and head. The same ends have the same commit. Null where there are
+   * conflicts or the histories are unrelated.
    */
   commit: string | null;
-  /** Everything that the head changes is in the base already: merged, squashed, rebased or cherry-picked. */
+  /** The base contains every change of the head: merged, squashed, rebased or cherry-picked. */
   isIn: boolean;
 }
 
-export interface Ends {
+export interface MergeEnds {
   base: string;
   head: string;
 }
 
-/** Told at most. */
-const MOST_CONFLICTS = 200;
-const PATH_CHARACTERS = 1_024;
+const MAX_CONFLICTS = 200;
+const MAX_PATH_CHARACTERS = 1_024;
 
-/** @throws RepositoryError where git is too old, or lacks what it needs of a partial copy */
-export async function mergeResult(gitdir: string, ends: Ends, signal: AbortSignal): Promise<MergeResult> {
+/** @throws RepositoryError where git is too old, or a partial clone lacks an object */
+export async function mergeResult(
+  gitdir: string,
+  ends: MergeEnds,
+  signal: AbortSignal,
+): Promise<MergeResult> {
   const git = localGit(gitdir, signal);
   const { mergeBase, conflicts, isIn, tree } = await observeMerge(git, ends);
   if (mergeBase === ends.head) return { mergeBase, conflicts, commit: ends.base, isIn };
-  return { mergeBase, conflicts, commit: tree === null ? null : await danglingMerge(git, tree, ends), isIn };
+  return {
+    mergeBase,
+    conflicts,
+    commit: tree === null ? null : await writeDetachedMerge(git, tree, ends),
+    isIn,
+  };
 }
 
-/** Without the commit. */
+/** A merge result without the commit, which costs a write. */
 export interface ObservedMerge extends Omit<MergeResult, 'commit'> {
-  /** Of the merge; null where there are conflicts or no history in common. */
+  /** The merged tree; null where there are conflicts or the histories are unrelated. */
   tree: string | null;
-  /** The files of the head are those of where it began. */
+  /** The head has the tree of the merge base. */
   changesNothing: boolean;
 }
 
-export async function observeMerge(git: LocalGit, { base, head }: Ends): Promise<ObservedMerge> {
-  const mergeBase = await mergeBaseOf(git, base, head);
+export async function observeMerge(git: LocalGit, { base, head }: MergeEnds): Promise<ObservedMerge> {
+  const mergeBase = await findMergeBase(git, base, head);
   if (mergeBase === head) {
-    const [tree = null] = await treesOf(git, [base]);
+    const [tree = null] = await resolveTrees(git, [base]);
     return { mergeBase, conflicts: [], isIn: true, tree, changesNothing: false };
   }
   const { tree, conflicts } = await mergeTrees(git, base, head);
   if (mergeBase === null) return { mergeBase, conflicts, isIn: false, tree: null, changesNothing: false };
-  const [baseTree, headTree, firstTree] = await treesOf(git, [base, head, mergeBase]);
-  // What changes nothing at all cannot have come in.
+  const [baseTree, headTree, firstTree] = await resolveTrees(git, [base, head, mergeBase]);
+  // An empty change is not contained in anything.
   const changesNothing = headTree === firstTree;
   const isIn =
     !changesNothing &&
     ((conflicts.length === 0 && tree === baseTree) ||
-      (await isInByPath(git, { first: mergeBase, base, head })));
+      (await containsByPath(git, { mergeBase: mergeBase, base, head })));
   if (isIn) return { mergeBase, conflicts: [], isIn, tree: baseTree ?? null, changesNothing };
   return { mergeBase, conflicts, isIn, tree: conflicts.length > 0 ? null : tree, changesNothing };
 }
 
-export async function mergeBaseOf(git: LocalGit, base: string, head: string): Promise<string | null> {
-  const { code, stdout } = await git(['merge-base', base, head], { codes: [1] });
+export async function findMergeBase(git: LocalGit, base: string, head: string): Promise<string | null> {
+  const { code, stdout } = await git(['merge-base', base, head], { acceptedCodes: [1] });
   return code === 0 ? stdout.trim() : null;
 }
 
@@ -74,7 +78,7 @@ export interface Trees {
   conflicts: string[];
 }
 
-/** The tree of a merge of two commits, as `git merge` makes it by default; with conflicts it holds their marks. */
+/** The tree of a merge with the defaults of `git merge`. With conflicts it holds conflict markers. */
 export async function mergeTrees(git: LocalGit, ours: string, theirs: string): Promise<Trees> {
   const args = [
     'merge-tree',
@@ -86,27 +90,28 @@ export async function mergeTrees(git: LocalGit, ours: string, theirs: string): P
     ours,
     theirs,
   ];
-  const { code, stdout } = await git(args, { codes: [1] }).catch((error: unknown) => {
+  const { code, stdout } = await git(args, { acceptedCodes: [1] }).catch((error: unknown) => {
     git.signal.throwIfAborted();
-    // Looking for renames reads files that a partial copy may not hold. Not every git lets it be (2.39 does not).
+    // Rename detection reads files that a partial clone may lack. Git 2.39 ignores the setting.
     if (/merge-tree failed/.test(String(error)))
-      return git(['-c', 'merge.renames=false', ...args], { codes: [1] });
+      return git(['-c', 'merge.renames=false', ...args], { acceptedCodes: [1] });
     throw error;
   });
   const [tree = '', ...paths] = stdout.split('\0');
   const named = [...new Set(paths.filter((path) => path !== ''))];
   return {
     tree,
-    conflicts: code === 0 ? [] : named.slice(0, MOST_CONFLICTS).map((path) => path.slice(0, PATH_CHARACTERS)),
+    conflicts:
+      code === 0 ? [] : named.slice(0, MAX_CONFLICTS).map((path) => path.slice(0, MAX_PATH_CHARACTERS)),
   };
 }
 
-export async function treesOf(git: LocalGit, commits: readonly string[]): Promise<string[]> {
+export async function resolveTrees(git: LocalGit, commits: readonly string[]): Promise<string[]> {
   const { stdout } = await git(['rev-parse', ...commits.map((sha) => `${sha}^{tree}`)]);
   return stdout.trim().split('\n');
 }
 
-const NOBODY = {
+const FIXED_IDENTITY = {
   GIT_AUTHOR_NAME: 'Headgate',
   GIT_AUTHOR_EMAIL: 'headgate@localhost',
   GIT_AUTHOR_DATE: '@0 +0000',
@@ -115,9 +120,11 @@ const NOBODY = {
   GIT_COMMITTER_DATE: '@0 +0000',
 };
 
-/** Always the same for the same two, so that looking again leaves nothing behind. */
-async function danglingMerge(git: LocalGit, tree: string, { base, head }: Ends): Promise<string> {
+/** Deterministic, so that a repeated call adds no object. */
+async function writeDetachedMerge(git: LocalGit, tree: string, { base, head }: MergeEnds): Promise<string> {
   const message = `Merge ${head} into ${base}`;
-  const { stdout } = await git(['commit-tree', tree, '-p', base, '-p', head, '-m', message], { env: NOBODY });
+  const { stdout } = await git(['commit-tree', tree, '-p', base, '-p', head, '-m', message], {
+    env: FIXED_IDENTITY,
+  });
   return stdout.trim();
 }

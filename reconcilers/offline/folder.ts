@@ -1,4 +1,4 @@
-/** A folder on disk that holds a config repository, or an environment of one: what is in it, read as a commit would be. */
+/** Reads a folder on disk that holds a config repository, or an environment of one, as if it were a commit. */
 import {
   closeSync,
   existsSync,
@@ -12,32 +12,32 @@ import {
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { ScratchFile } from '../source/index.ts';
 
-/** The folder cannot be read, or is none of manifests: nothing can be said of it. */
+/** The folder cannot be read, or holds no manifests. */
 export class FolderError extends Error {
   override readonly name = 'FolderError';
 }
 
 export interface Folder {
-  /** Of the repository; absolute. */
+  /** The repository's folder; absolute. */
   root: string;
-  /** Of the environments, relative to the root; `''` is the root itself. */
+  /** The environments' folders, relative to the root; `''` is the root itself. */
   paths: string[];
 }
 
 export const SHARED_PATHS = ['shared', 'tests'];
 const ENVIRONMENTS = 'environments';
-/** What marks the root of a repository, beside `environments`. */
+/** Entries that mark the root of a repository, besides `environments`. */
 const ROOT_MARKS = ['headgate.yaml', '.git'];
 const ROOT_FILES = new Set(['headgate.yaml', '.headgateignore']);
 const MAX_FILES = 100_000;
 const MAX_DEPTH = 80;
 const MAX_TOTAL_BYTES = 1024 ** 3;
-/** No manifest and no included file may be as large; what is beyond it is not read. */
+/** One byte more than a manifest or an included file may have; the rest of a larger file is not read. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024 + 1;
 
 /**
- * Finds the repository that `dir` is, or lies in, and its environments: `environments/*` with manifests, else the folder
- * itself. `wanted` names them instead, from the root.
+ * Finds the repository that `dir` is or lies in, and its environments: `environments/*` with manifests, else the folder
+ * itself. `wanted` lists the environments instead, relative to the root.
  */
 export function openFolder(dir: string, wanted: readonly string[] = []): Folder {
   const start = realFolder(dir);
@@ -104,7 +104,7 @@ function holdsManifests(folder: string, depth = 0): boolean {
   );
 }
 
-/** By name, without git's own folder. */
+/** Sorted by name, without `.git`. */
 function entriesOf(folder: string) {
   try {
     return readdirSync(folder, { withFileTypes: true })
@@ -116,8 +116,8 @@ function entriesOf(folder: string) {
 }
 
 /**
- * The files that manifests of the folder can come from: those of its environments, of the shared folders, and the two at the
- * root that mean something. One after the other, so that they need not be in memory together.
+ * The files that the manifests can come from: those of the environments and the shared folders, and two at the root. A
+ * generator, so that they need not be in memory together.
  */
 export function* filesOf(folder: Folder, sharedPaths: readonly string[]): Generator<ScratchFile> {
   const wanted = [...folder.paths, ...sharedPaths];
@@ -135,7 +135,7 @@ export function* filesOf(folder: Folder, sharedPaths: readonly string[]): Genera
         continue;
       }
       if (!within && !leadsTo(path) && !ROOT_FILES.has(path)) continue;
-      // Pipes, sockets and devices are in no commit.
+      // A commit holds no pipes, sockets or devices.
       if (!entry.isFile() && !entry.isSymbolicLink()) continue;
       const content = entry.isFile()
         ? readStart(join(folder.root, path))
@@ -184,7 +184,7 @@ function unreadable(path: string, error: unknown): FolderError {
   if (code === 'ENOTDIR') return new FolderError(`${path} is a file; name the folder of a config repository`);
   if (code === 'EACCES' || code === 'EPERM')
     return new FolderError(
-      `${path} cannot be read: whoever runs this has no right to; give it, or take the file away`,
+      `${path} cannot be read: this user has no right to read it; grant the right, or remove the file`,
     );
   return new FolderError(`${path} cannot be read (${code ?? String(error)})`);
 }

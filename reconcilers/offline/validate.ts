@@ -1,4 +1,4 @@
-/** Every check of manifests that needs no server, by the parts that a pass uses. */
+/** Every check of manifests that needs no server, with the same code that a pass uses. */
 import { tmpdir } from 'node:os';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import type { TestResult } from '../../schemas/api/git-plan.ts';
@@ -23,11 +23,11 @@ export interface CheckedManifest {
   path: string;
   line: number;
   problems: Problem[];
-  /** What a person should know although nothing is wrong. */
+  /** What users should know although nothing is wrong. */
   notes: string[];
-  /** Those that ran: none where something before them is wrong. */
+  /** The tests that ran: none where an earlier check failed. */
   tests: TestResult[];
-  /** How many it describes. */
+  /** The number of tests in the manifest. */
   describedTests: number;
 }
 
@@ -35,7 +35,7 @@ export interface CheckedEnvironment {
   /** Its folder, from the root of the repository. */
   path: string;
   manifests: CheckedManifest[];
-  /** Of documents that could not be read as manifests, and of files. */
+  /** Problems of files, and of documents that are no manifests. */
   problems: Problem[];
 }
 
@@ -55,23 +55,24 @@ export interface Validation {
 export interface ValidateOptions {
   sharedPaths: readonly string[];
   engine: Context['services']['engine'];
-  /** The engine's executable, null for none; and for how many pipelines it is asked at most. */
+  /** The engine's executable; null where there is none. */
   engineBin: string | null;
+  /** The engine checks each pipeline only up to this number of pipelines. */
   engineLimit: number;
-  /** A name that is not in the tree may be that of an object in the database: it is told, and refuses nothing. */
+  /** A name outside the tree may be that of an object in the database: it becomes a note instead of a problem. */
   allowOutside: boolean;
   signal: AbortSignal;
 }
 
 const PARALLEL_CHECKS = 8;
-/** The engine is asked about so many faults where it is not asked about each pipeline. */
+/** Faults that the engine confirms where it does not check each pipeline. */
 const CONFIRMATIONS = 24;
 
-type Asking = Pick<CheckContext, 'engine' | 'confirm'>;
+type EngineUse = Pick<CheckContext, 'engine' | 'confirm'>;
 
 const ENGINE_BIN = 'HEADGATE_ENGINE_BIN';
 
-/** Which secrets and certificates there are, only the server knows; what they may be called, everybody does. */
+/** Only the server knows which secrets and certificates exist, so every well-formed name passes. */
 class WellFormedNames extends Set<string> {
   override has(name: string): boolean {
     return /^SVC_SECRET_[A-Z0-9_]+$/.test(name) || name.startsWith('SVC_CERT_DIR/');
@@ -92,16 +93,16 @@ export async function validateFolder(folder: Folder, options: ValidateOptions): 
     const engine = options.engineBin !== null && pipelines.length <= options.engineLimit;
     const hasSchema = (await options.engine.optionSchema()) !== null;
     let confirmations = CONFIRMATIONS;
-    const asking = { engine, confirm: () => options.engineBin !== null && confirmations-- > 0 };
+    const engineUse = { engine, confirm: () => options.engineBin !== null && confirmations-- > 0 };
     const environments: CheckedEnvironment[] = [];
     for (const [index, path] of folder.paths.entries()) {
       const one = desired[index];
-      if (one) environments.push(await checkEnvironment(path, one, asking, options));
+      if (one) environments.push(await checkEnvironment(path, one, engineUse, options));
     }
     return {
       root: folder.root,
       environments,
-      stages: stagesOf(environments, pipelines.length, { engine, hasSchema }, options),
+      stages: planRollouts(environments, pipelines.length, { engine, hasSchema }, options),
     };
   } finally {
     await scratch.remove();
@@ -124,7 +125,7 @@ async function scratchOf(folder: Folder, { sharedPaths, signal }: ValidateOption
 async function checkEnvironment(
   path: string,
   desired: Desired,
-  asking: Asking,
+  engineUse: EngineUse,
   options: ValidateOptions,
 ): Promise<CheckedEnvironment> {
   const dangling = await danglingAmong(desired, desired.manifests, async () => []);
@@ -138,7 +139,7 @@ async function checkEnvironment(
         await checkManifest(
           manifest,
           { dangling: dangling.get(manifest) ?? [], circles: circles.get(manifest) ?? [] },
-          asking,
+          engineUse,
           options,
         ),
       );
@@ -151,17 +152,17 @@ async function checkEnvironment(
 async function checkManifest(
   manifest: DesiredManifest,
   { dangling, circles }: { dangling: readonly Problem[]; circles: readonly Problem[] },
-  asking: Asking,
+  engineUse: EngineUse,
   { engine: checks, allowOutside, signal }: ValidateOptions,
 ): Promise<CheckedManifest> {
   const { kind, name, path, line } = manifest;
-  const told = allowOutside
+  const outside = allowOutside
     ? dangling.map(({ message }) => `${message}; it may be an object that git does not hold`)
     : [];
   const refused = allowOutside ? [] : dangling;
   const result = await KINDS.get(kind)?.check({ services: { engine: checks } }, manifest, {
     secrets: new WellFormedNames(),
-    ...asking,
+    ...engineUse,
     nodeEngines: [],
     signal,
   });
@@ -169,7 +170,7 @@ async function checkManifest(
     ...{ kind, name, path, line },
     problems: [...refused, ...circles, ...(result?.problems ?? [])],
     notes: [
-      ...told,
+      ...outside,
       ...(result?.notes ?? []),
       ...(result?.unknown ?? []).map((what) => `not known here: ${what}; the nodes' engine decides`),
     ],
@@ -178,7 +179,7 @@ async function checkManifest(
   };
 }
 
-function stagesOf(
+function planRollouts(
   environments: readonly CheckedEnvironment[],
   pipelines: number,
   { engine, hasSchema }: { engine: boolean; hasSchema: boolean },
@@ -190,7 +191,7 @@ function stagesOf(
   const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
   return [
     ran('parse, schema, identity', 'by the reader of the controller'),
-    ran('references', allowOutside ? 'inside the tree; others are told' : 'inside the tree'),
+    ran('references', allowOutside ? 'inside the tree; others are listed' : 'inside the tree'),
     ran('graph', `${count(pipelines, 'pipeline')}, and the order among them`),
     ran('secrets', 'placeholders are well-formed, no plain credentials'),
     hasSchema

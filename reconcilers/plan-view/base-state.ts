@@ -1,4 +1,4 @@
-/** What stood before a change: the manifest as it was applied, or what the database holds where somebody changed it past git. */
+/** The state before a change: the manifest that was applied, or the database's object where it was changed outside git. */
 import {
   type Binding,
   findObject,
@@ -20,21 +20,21 @@ import { isOwnable, plainObject } from '../write-back/manifest/plain-object.ts';
 
 export interface Before {
   /**
-   * `manifest`: as it was written, with its defaults. `database`: as the database holds it, without what only git knows
-   * of (values, tests, rollout), and without defaults.
+   * `manifest`: the applied manifest with its defaults. `database`: the database's object, without defaults and without what
+   * only git holds (values, tests, rollout).
    */
   form: 'manifest' | 'database';
   name: string;
   labels: Record<string, string>;
-  /** Null where nobody knows them: the database does not keep them. */
+  /** Null where they are not known: the database does not store them. */
   annotations: Record<string, string> | null;
   spec: Record<string, unknown>;
 }
 
-/** Commits that are read for this; what was applied earlier is taken from the database. */
-const MOST_COMMITS = 8;
+/** Commits that are read; objects from other commits are read from the database. */
+const MAX_COMMITS = 8;
 
-/** Of a change that makes something, nothing. */
+/** By change; changes that create an object are absent. */
 export async function readBefore(
   {
     ctx,
@@ -44,7 +44,7 @@ export async function readBefore(
   }: {
     ctx: Context;
     binding: Binding;
-    /** Where the applied commits are. */
+    /** The repository that holds the applied commits. */
     repository: Repository;
     cache: SourceCache;
   },
@@ -58,13 +58,13 @@ export async function readBefore(
     const key = identityOf(change.previous);
     const line = inventory.get(key);
     if (!line?.appliedCommit || line.appliedHash === null || line.objectHash !== line.appliedHash) continue;
-    const asked = byCommit.get(line.appliedCommit) ?? [];
-    byCommit.set(line.appliedCommit, [...asked, { change, key, hash: line.appliedHash }]);
+    const earlier = byCommit.get(line.appliedCommit) ?? [];
+    byCommit.set(line.appliedCommit, [...earlier, { change, key, hash: line.appliedHash }]);
   }
-  const commits = [...byCommit].sort(([, a], [, b]) => b.length - a.length).slice(0, MOST_COMMITS);
-  for (const [commit, asked] of commits) {
+  const commits = [...byCommit].sort(([, a], [, b]) => b.length - a.length).slice(0, MAX_COMMITS);
+  for (const [commit, lines] of commits) {
     const then = await manifestsAt(repository, commit, binding, cache);
-    for (const { change, key, hash } of asked) {
+    for (const { change, key, hash } of lines) {
       const manifest = then.get(key);
       if (manifest?.hash === hash) found.set(change, ofManifest(manifest));
     }
@@ -95,7 +95,7 @@ export async function manifestsAt(
     const { manifests } = await readDesired(repository, commit, { path, sharedPaths }, cache);
     return new Map(manifests.map((manifest) => [identity(manifest.kind, manifest.nameKey), manifest]));
   } catch (error) {
-    // A remote may not hold it any more, nor our copy of it.
+    // The remote and its copy may no longer hold the commit.
     if (error instanceof GitRepositoryError) return new Map();
     throw error;
   }
@@ -106,8 +106,8 @@ const ofManifest = ({ name, labels, annotations, spec }: DesiredManifest): Befor
   spec: { ...spec },
 });
 
-/** More are read in one go. */
-const ONE_BY_ONE = 20;
+/** Above this number all objects of the kinds are read at once. */
+const MAX_SINGLE_READS = 20;
 
 async function readObjects(
   db: Context['db'],
@@ -116,7 +116,7 @@ async function readObjects(
 ): Promise<ReadonlyMap<string, Before>> {
   const ownable = wanted.flatMap(({ kind, id }) => (isOwnable(kind) ? [{ kind, id }] : []));
   const stored: StoredObject[] = [];
-  if (ownable.length > ONE_BY_ONE) {
+  if (ownable.length > MAX_SINGLE_READS) {
     stored.push(...(await listObjects(db, environmentId, [...new Set(ownable.map(({ kind }) => kind))])));
   } else {
     for (const { kind, id } of ownable) {

@@ -1,4 +1,4 @@
-/** One change of a plan as it is shown. */
+/** Presents one change of a plan. */
 import { compile, type Definition, maskYaml, unifiedDiff } from '../../controller/pipelines/index.ts';
 import type { PlanFinding, PlannedChange, TouchedNodes } from '../../schemas/api/git-plan.ts';
 import type { Effect } from '../git/plan/affected-nodes.ts';
@@ -9,8 +9,8 @@ import { plainOfManifest } from '../write-back/manifest/plain-object.ts';
 import type { Before } from './base-state.ts';
 import { fieldChanges, MAX_FIELDS } from './field-changes.ts';
 
-const HOSTS_TOLD = 20;
-/** What the difference of the config shows better. */
+const MAX_HOSTS = 20;
+/** Fields that the diff of the engine config shows better. */
 const IN_CONFIG = new Set(['sources', 'transforms', 'sinks', 'global']);
 
 export const toFinding = ({ stage, message, hint, path, line, column }: Problem): PlanFinding => ({
@@ -19,7 +19,7 @@ export const toFinding = ({ stage, message, hint, path, line, column }: Problem)
   column: column ?? null,
 });
 
-/** The parts that are the same for all; to be overlaid. */
+/** A change with every field empty, to be overlaid. */
 export const blank = (
   action: PlannedChange['action'],
   { kind, name, path, line }: { kind: string; name: string; path: string; line: number },
@@ -42,7 +42,7 @@ export function actionOf(change: Applying): PlannedChange['action'] {
     case 'adopt':
       return change.action;
     case 'update':
-      // By another name in git, or back to the one that git has.
+      // A new name in git is a rename; back to the name in git is a heal.
       if (change.previous.name !== change.manifest.name) return 'rename';
       return change.drifted || change.renamedFrom !== null ? 'heal' : 'update';
   }
@@ -54,7 +54,7 @@ export function fieldsOf(
 ): Pick<PlannedChange, 'fields' | 'notes'> {
   const { manifest } = change;
   if (!before) {
-    if (change.action === 'create') return { fields: fieldChanges({}, madeOf(manifest)), notes: [] };
+    if (change.action === 'create') return { fields: fieldChanges({}, fieldsOfNew(manifest)), notes: [] };
     return {
       fields: [],
       notes: ['what was applied before cannot be read any more, so fields are not compared'],
@@ -81,18 +81,18 @@ export function fieldsOf(
   };
 }
 
-/** Of something new: what it says itself, without the parts that the config shows. */
-function madeOf({ kind, labels, spec }: DesiredManifest): Record<string, unknown> {
-  const said = Object.entries(spec).filter(
+/** The fields that a new manifest sets, without those that the engine config shows. */
+function fieldsOfNew({ kind, labels, spec }: DesiredManifest): Record<string, unknown> {
+  const set = Object.entries(spec).filter(
     ([field, value]) => !(kind === 'Pipeline' && IN_CONFIG.has(field)) && !isEmpty(value),
   );
-  return { ...Object.fromEntries(said), ...(isEmpty(labels) ? {} : { metadata: { labels } }) };
+  return { ...Object.fromEntries(set), ...(isEmpty(labels) ? {} : { metadata: { labels } }) };
 }
 
 const isEmpty = (value: unknown): boolean =>
   value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 
-/** Between what nodes run now and what they would run; a draft runs nowhere. */
+/** Compares what nodes run now with what they would run; a draft runs nowhere. */
 export function engineDiffOf(
   change: Applying,
   runsNow: string | null,
@@ -109,10 +109,10 @@ export function engineDiffOf(
 }
 
 export function presentAffectedNodes(
-  touches: readonly Effect[],
+  effects: readonly Effect[],
   hostOf: ReadonlyMap<string, string>,
 ): TouchedNodes {
-  const all = (effect: keyof Effect) => new Set(touches.flatMap((touch) => touch[effect]));
+  const all = (effect: keyof Effect) => new Set(effects.flatMap((one) => one[effect]));
   const [starts, restarts, stops] = [all('starts'), all('restarts'), all('stops')];
   const ids = new Set([...starts, ...restarts, ...stops]);
   const hosts = [...ids].map((id) => hostOf.get(id) ?? id).sort();
@@ -121,7 +121,7 @@ export function presentAffectedNodes(
     starts: starts.size,
     restarts: restarts.size,
     stops: stops.size,
-    hosts: hosts.slice(0, HOSTS_TOLD),
+    hosts: hosts.slice(0, MAX_HOSTS),
   };
 }
 
@@ -132,14 +132,14 @@ const stagesText = ({ first, later }: { first: number; later: number }): string 
     ? `canary: waits for a node that matches its selector, then ${nodesText(later)}`
     : `canary on ${nodesText(first)} first, then ${later} more`;
 
-export function ofApplying(
+export function presentApplied(
   change: Applying,
   facts: {
     before: Before | undefined;
     runsNow: string | null;
     check: CheckResult | undefined;
     nodes: TouchedNodes | null;
-    /** Where canary nodes get it first. */
+    /** Set where canary nodes run it first. */
     stages: { first: number; later: number } | null;
   },
 ): PlannedChange {

@@ -1,4 +1,4 @@
-/** What of a plan a pass would carry out, what it would refuse, and what it would leave alone. */
+/** Sorts the changes of a plan: those that a pass would carry out, would refuse, or would leave alone. */
 import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { conflictText } from '../git/act/record-unwritten.ts';
@@ -12,9 +12,9 @@ import type { Problem } from '../source/index.ts';
 import { blank, toFinding } from './change-view.ts';
 
 export interface ClassifiedChanges {
-  /** What would be applied. */
-  sound: Applying[];
-  /** What would be deleted, or left to the UI. */
+  /** Would be applied. */
+  ready: Applying[];
+  /** Would be deleted, or handed to the UI. */
   deletes: Change[];
   refused: PlannedChange[];
   others: PlannedChange[];
@@ -22,12 +22,13 @@ export interface ClassifiedChanges {
   unchanged: number;
 }
 
-/** What of the plan a pass would carry out, and why not the rest. */
-export function classifyChanges({ looked, plan, checks }: Computed): ClassifiedChanges {
-  const { desired, inventory } = looked;
-  // A path that was deleted on purpose, as the commit says, is no fault.
-  const meant = !desired.pathExists && plan.changes.some(({ action }) => action === 'prune');
-  const problems = (meant ? [] : desired.problems).map((one) => attribute(one, inventory, desired.manifests));
+export function classifyChanges({ observed, plan, checks }: Computed): ClassifiedChanges {
+  const { desired, inventory } = observed;
+  // A path whose deletion the commit allows is no fault.
+  const isDeletionAllowed = !desired.pathExists && plan.changes.some(({ action }) => action === 'prune');
+  const problems = (isDeletionAllowed ? [] : desired.problems).map((one) =>
+    attribute(one, inventory, desired.manifests),
+  );
   const refused: PlannedChange[] = groupByIdentity(problems).map(
     ({ kind, name, nameKey, problems: [first, ...more] }) => {
       const line = inventory.get(identity(kind, nameKey));
@@ -39,7 +40,7 @@ export function classifyChanges({ looked, plan, checks }: Computed): ClassifiedC
       };
     },
   );
-  const refuse = (
+  const reject = (
     change: Extract<Change, { manifest: object }>,
     code: string,
     message: string,
@@ -56,23 +57,23 @@ export function classifyChanges({ looked, plan, checks }: Computed): ClassifiedC
   const prunes: Extract<Change, { action: 'prune' }>[] = [];
   const orphans: Change[] = [];
   const others: PlannedChange[] = [];
-  let unchanged = looked.focus?.untouched ?? 0;
+  let unchanged = observed.focus?.unchanged ?? 0;
   for (const change of plan.changes) {
     if (applies(change)) {
       const found = checks.get(change)?.problems ?? [];
       if (found.length === 0) due.push(change);
-      else refuse(change, 'Invalid', found[0]?.message ?? 'refused', found);
+      else reject(change, 'Invalid', found[0]?.message ?? 'refused', found);
       continue;
     }
     switch (change.action) {
       case 'none': {
         const found = plan.faults.get(change.manifest);
-        if (found) refuse(change, 'Invalid', found[0]?.message ?? 'refused', found);
+        if (found) reject(change, 'Invalid', found[0]?.message ?? 'refused', found);
         else unchanged += 1;
         break;
       }
       case 'conflict':
-        refuse(change, 'Conflict', conflictText(change.manifest, change.object.name), []);
+        reject(change, 'Conflict', conflictText(change.manifest, change.object.name), []);
         break;
       case 'prune':
         prunes.push(change);
@@ -95,42 +96,42 @@ export function classifyChanges({ looked, plan, checks }: Computed): ClassifiedC
       case 'policy':
         break;
       default:
-        others.push(leftAlone(change, looked.commit.sha, inventory));
+        others.push(leftAlone(change, observed.commit.sha, inventory));
     }
   }
-  const { sound, blocked } = withoutBlocked(
+  const { ready, blocked } = withoutBlocked(
     due,
-    listLiveNames({ ui: looked.ui, recorded: inventory.values() }),
-    [...listRefusedNames(looked), ...refused.map(({ kind, name }) => identity(kind, nameKeyOf(name)))],
+    listLiveNames({ ui: observed.ui, recorded: inventory.values() }),
+    [...listRefusedNames(observed), ...refused.map(({ kind, name }) => identity(kind, nameKeyOf(name)))],
   );
-  for (const { change, why } of blocked) refuse(change, 'Blocked', why, []);
-  // What only the checks have found.
+  for (const { change, why } of blocked) reject(change, 'Blocked', why, []);
+  // The plan itself retains objects only for faults that are known before the checks.
   const broken = refused.length > 0;
   if (broken) {
     for (const { previous } of prunes)
-      others.push(kept(previous, 'broken-manifests', looked.commit.sha, inventory));
+      others.push(retained(previous, 'broken-manifests', observed.commit.sha, inventory));
   }
   return {
-    ...{ sound, refused, others, unchanged },
+    ...{ ready, refused, others, unchanged },
     deletes: [...(broken ? [] : prunes), ...orphans],
     findings: problems.filter(({ kind, name }) => kind === null || name === null).map(toFinding),
   };
 }
 
-type Inventory = Computed['looked']['inventory'];
+type Inventory = Computed['observed']['inventory'];
 
-function kept(
+function retained(
   previous: Extract<Change, { action: 'keep' }>['previous'],
   reason: Parameters<typeof retainedCondition>[0],
   commit: string,
   inventory: Inventory,
 ): PlannedChange {
   const line = inventory.get(identityOf(previous))?.line ?? 1;
-  const said = retainedCondition(reason, { path: previous.path, line, commit });
+  const condition = retainedCondition(reason, { path: previous.path, line, commit });
   return {
     ...blank('keep', { ...previous, line }),
     objectId: previous.objectId,
-    reason: { code: said.reason, message: said.message },
+    reason: { code: condition.reason, message: condition.message },
   };
 }
 
@@ -139,21 +140,21 @@ function leftAlone(
   commit: string,
   inventory: Inventory,
 ): PlannedChange {
-  if (change.action === 'keep') return kept(change.previous, change.reason, commit, inventory);
+  if (change.action === 'keep') return retained(change.previous, change.reason, commit, inventory);
   const { manifest, previous } = change;
   const outcome: ManifestOutcome =
     change.action === 'held'
       ? { type: 'held', hold: change.hold }
       : change.action === 'suspended'
-        ? { type: 'suspended', word: change.word }
+        ? { type: 'suspended', override: change.override }
         : change.action === 'drifted'
           ? { type: 'drifted' }
           : { type: 'ignored' };
-  const place = { path: manifest.path, line: manifest.line, commit };
-  const said = conditionsOf(outcome, place, manifest).find(({ type }) => type === 'Applied');
+  const source = { path: manifest.path, line: manifest.line, commit };
+  const condition = conditionsOf(outcome, source, manifest).find(({ type }) => type === 'Applied');
   return {
     ...blank('keep', manifest),
     objectId: previous?.objectId ?? null,
-    reason: said ? { code: said.reason, message: said.message } : null,
+    reason: condition ? { code: condition.reason, message: condition.message } : null,
   };
 }

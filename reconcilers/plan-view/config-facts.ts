@@ -1,4 +1,4 @@
-/** What a rendered engine config takes of its host: addresses that it listens on, folders that it keeps its state in. */
+/** What a rendered engine config uses of its host: the addresses that it listens on, and the folders for its state. */
 import { hash } from 'node:crypto';
 import { parse } from 'yaml';
 
@@ -6,7 +6,7 @@ export interface Listener {
   /** `sources.intake`, or `api`. */
   component: string;
   protocol: 'tcp' | 'udp';
-  /** As written. */
+  /** As written in the config. */
   host: string;
   port: number;
 }
@@ -24,23 +24,23 @@ export interface ConfigFacts {
   types: ReadonlyMap<string, { kind: 'SOURCE' | 'TRANSFORM' | 'SINK'; type: string }>;
 }
 
-const KNOWN = 5_000;
-const known = new Map<string, ConfigFacts>();
+const MAX_CACHED = 5_000;
+const cache = new Map<string, ConfigFacts>();
 
-/** Of a text that was rendered here; kept by content, since most pipelines are as they were. */
+/** Cached by content, because most pipelines do not change between plans. */
 export function configFacts(configYaml: string): ConfigFacts {
   const key = hash('sha256', configYaml, 'base64');
-  const before = known.get(key);
-  if (before) return before;
-  if (known.size >= KNOWN) known.clear();
+  const cached = cache.get(key);
+  if (cached) return cached;
+  if (cache.size >= MAX_CACHED) cache.clear();
   const facts = read(parse(configYaml) as unknown);
-  known.set(key, facts);
+  cache.set(key, facts);
   return facts;
 }
 
-/** Sinks name where they send to in `address`; these listen. */
+/** Other sinks send to `address`; these listen on it. */
 const LISTENING_SINKS = new Set(['prometheus_exporter', 'websocket_server']);
-/** Their options hold further places to listen. */
+/** Options of sources that hold further addresses to listen on. */
 const LISTENING_PARTS = ['grpc', 'http'] as const;
 const KINDS = { sources: 'SOURCE', transforms: 'TRANSFORM', sinks: 'SINK' } as const;
 const DEFAULT_API = '127.0.0.1:8686';
@@ -87,7 +87,7 @@ const record = (value: unknown): Record<string, unknown> =>
     ? (value as Record<string, unknown>)
     : {};
 
-/** `0.0.0.0:80`, `[::]:80`, `:80` and `host:80`; nothing for what only the node knows (`${…}`) or hands over (systemd). */
+/** Reads `0.0.0.0:80`, `[::]:80`, `:80` and `host:80`; null for what only the node knows (`${…}`, systemd sockets). */
 export function addressOf(written: unknown): { host: string; port: number } | null {
   if (typeof written !== 'string') return null;
   const found = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:/${}]*)):(\d{1,5})$/.exec(written.trim());
@@ -99,10 +99,10 @@ export function addressOf(written: unknown): { host: string; port: number } | nu
 const ANY = new Set(['', '0.0.0.0', '::', '*']);
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '::1']);
 
-/** Whether two listeners on one port of one host cannot both be had. */
+/** Whether two listeners cannot both bind their port on one host. */
 export function clash(a: Listener, b: Listener): boolean {
   if (a.port !== b.port || a.protocol !== b.protocol) return false;
   if (ANY.has(a.host) || ANY.has(b.host) || a.host === b.host) return true;
-  // `localhost` may be either of the two.
+  // `localhost` may resolve to IPv4 or IPv6.
   return LOOPBACK.has(a.host) && LOOPBACK.has(b.host) && (a.host === 'localhost' || b.host === 'localhost');
 }

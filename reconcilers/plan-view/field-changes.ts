@@ -1,4 +1,4 @@
-/** Which fields of two specs differ, by JSON pointer. */
+/** The fields that differ between two specs, by JSON pointer. */
 import { isDeepStrictEqual } from 'node:util';
 import { maskSensitive } from '../../controller/pipelines/index.ts';
 import type { FieldChange } from '../../schemas/api/git-plan.ts';
@@ -7,7 +7,7 @@ import { pointerTo } from '../source/index.ts';
 export const MAX_FIELDS = 200;
 const MAX_TEXT = 4_000;
 
-/** What looks like a credential is blanked, on both sides. At most `MAX_FIELDS`, in the order of the later object. */
+/** At most `MAX_FIELDS`, in the order of `after`. Values that look like credentials are masked on both sides. */
 export function fieldChanges(before: object, after: object): FieldChange[] {
   const found: FieldChange[] = [];
   compare('', '', before, after, found);
@@ -26,7 +26,7 @@ function compare(pointer: string, key: string, before: unknown, after: unknown, 
       compare(pointerTo(pointer, String(index)), key, before[index], item, found);
     return;
   }
-  found.push({ pointer, before: shown(key, before), after: shown(key, after) });
+  found.push({ pointer, before: present(key, before), after: present(key, after) });
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -34,7 +34,7 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const isListOfRecords = (value: unknown): value is Record<string, unknown>[] =>
   Array.isArray(value) && value.length > 0 && value.every(isRecord);
 
-function shown(key: string, value: unknown): string | null {
+function present(key: string, value: unknown): string | null {
   if (value === undefined) return null;
   const text = JSON.stringify(maskSensitive({ [key]: value })[key]);
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT - 1)}…` : text;

@@ -1,24 +1,24 @@
-/** What holds for nodes as a whole once a plan was applied: all pipelines of a node share one host. Pure. */
+/** Findings about whole nodes after a plan: all pipelines of a node share its ports and folders. Pure. */
 import type { Catalogue } from '../../controller/pipelines/engine/index.ts';
 import type { FleetFinding } from '../../schemas/api/git-plan.ts';
 import { matchesSelector } from '../../schemas/pipelines/selector.ts';
 import type { NodeAfter, Running } from '../git/plan/affected-nodes.ts';
 import { type ConfigFacts, clash, configFacts, type Listener } from './config-facts.ts';
 
-const HOSTS_TOLD = 20;
-const MOST = 200;
-/** Of one port on one node: whoever has more of them has seen enough. */
-const LISTENERS_COMPARED = 20;
-/** Where the agent begins to count the ports that it gives its engines, two each, and its own metrics. */
+const MAX_HOSTS = 20;
+const MAX_FINDINGS = 200;
+/** Listeners on one port of one node that are compared. */
+const MAX_LISTENERS = 20;
+/** The agent's default for the first port of its engines, and for its own metrics. */
 const AGENT_PORTS = 8688;
 const AGENT_METRICS = 9090;
-/** The agent's own, two for each pipeline of the node. */
+/** Ports that the agent gives to each engine. */
 const PORTS_EACH = 2;
 
 export interface FleetState {
   pipelines: readonly Running[];
   nodes: readonly NodeAfter[];
-  /** Of the controller's engine; null where its components are not known. */
+  /** The components of the controller's engine; null where they are not known. */
   catalogue: Catalogue | null;
 }
 
@@ -36,10 +36,10 @@ export function fleetFindings({ pipelines, nodes, catalogue }: FleetState): Flee
     const key = `${type} ${message}`;
     const known = found.get(key);
     if (known) known.hosts.push(...hosts);
-    else if (found.size < MOST)
+    else if (found.size < MAX_FINDINGS)
       found.set(key, { type, message, pipelines: [...new Set(names)], hosts: [...hosts] });
   };
-  // Nodes that run the same have the same clashes.
+  // Nodes that run the same pipelines have the same clashes.
   const alike = Map.groupBy(nodes, ({ runs }) => [...runs].sort().join(' '));
   for (const group of alike.values()) {
     const runs = [...(group[0]?.runs ?? [])].flatMap((key) => byKey.get(key) ?? []);
@@ -66,7 +66,7 @@ export function fleetFindings({ pipelines, nodes, catalogue }: FleetState): Flee
   return [...found.values()].map(({ type, message, pipelines, hosts }) => ({
     ...{ type, message, pipelines },
     severity: 'warning',
-    hosts: [...new Set(hosts)].sort().slice(0, HOSTS_TOLD),
+    hosts: [...new Set(hosts)].sort().slice(0, MAX_HOSTS),
   }));
 }
 
@@ -105,7 +105,7 @@ function portClashes(runs: readonly Known[]): Clash[] {
     listeners,
     ({ listener }) => `${listener.protocol} ${listener.port}`,
   ).values()) {
-    const group = all.slice(0, LISTENERS_COMPARED);
+    const group = all.slice(0, MAX_LISTENERS);
     for (const [index, a] of group.entries()) {
       for (const b of group.slice(index + 1)) {
         if (!clash(a.listener, b.listener)) continue;
@@ -121,7 +121,7 @@ function portClashes(runs: readonly Known[]): Clash[] {
 
 const folder = (path: string): string => path.replace(/\/+$/, '') || '/';
 
-/** The config's own folder, or one component's: two engines in one would read each other's positions. */
+/** State folders of whole configs or of single components: two engines in one folder would read each other's positions. */
 function dataDirClashes(runs: readonly Known[]): Clash[] {
   const dirs = runs.flatMap(({ key, name, facts }) =>
     facts.dataDirs.map(({ component, path }) => ({ key, name, component, path: folder(path) })),
@@ -131,19 +131,19 @@ function dataDirClashes(runs: readonly Known[]): Clash[] {
     const pipelines = [...new Map(group.map((one) => [one.key, one])).values()];
     if (pipelines.length < 2) continue;
     const names = pipelines.map(({ name }) => name);
-    const told =
+    const listed =
       names.length > 5
         ? [...names.slice(0, 5).map((name) => `"${name}"`), `${names.length - 5} more`]
         : names.map((name) => `"${name}"`);
     clashes.push({
-      message: `${told.join(', ')} keep their state in one folder, ${path}; give each its own data_dir, or none`,
+      message: `${listed.join(', ')} keep their state in one folder, ${path}; give each its own data_dir, or none`,
       names,
     });
   }
   return clashes;
 }
 
-/** The engine of the controller speaks for the nodes that run the very same version. */
+/** The controller's engine stands for nodes that run the same version. */
 function unknownComponents(
   pipelines: readonly Known[],
   nodes: readonly NodeAfter[],

@@ -1,9 +1,9 @@
-/** Secrets that a plan wants and that are not there. */
+/** Secrets that a plan needs and that do not exist. */
 import type { FleetFinding } from '../../schemas/api/git-plan.ts';
 import type { Computed } from '../git/plan/compute-plan.ts';
 import { applies } from '../git/plan/plan.ts';
 
-/** Refused by the check of secrets; told here too, since it is mended in another place than the manifest. */
+/** The check of secrets refuses such manifests too. They are also listed here, because the fix is not in the manifest. */
 export function missingSecrets({ plan, checks }: Computed): FleetFinding[] {
   const byMessage = new Map<string, Set<string>>();
   for (const change of plan.changes) {

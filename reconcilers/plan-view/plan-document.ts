@@ -1,4 +1,4 @@
-/** A plan as people and programs see it. */
+/** The document of a plan, for users and programs. */
 import type { Binding } from '../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import type { GitPlan, GuardResult, PlannedChange } from '../../schemas/api/git-plan.ts';
@@ -10,65 +10,65 @@ import { type Applying, type Change, objectIdOf } from '../git/plan/plan.ts';
 import { identityOf } from '../git/read/identity.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { Before } from './base-state.ts';
-import { blank, ofApplying, presentAffectedNodes } from './change-view.ts';
+import { blank, presentAffectedNodes, presentApplied } from './change-view.ts';
 import { classifyChanges } from './classify-changes.ts';
 import { fleetFindings } from './fleet-impact.ts';
 import { missingSecrets } from './missing-secrets.ts';
 
-const MOST_CHANGES = 500;
-const MOST_FINDINGS = 500;
+const MAX_CHANGES = 500;
+const MAX_FINDINGS = 500;
 
 export interface ViewOptions {
   ctx: Context;
   binding: Binding;
   computed: Computed;
   ref: string | null;
-  /** False where the commit is none of the repository. */
+  /** False where the commit is not in the repository. */
   ofRepository: boolean;
   before(changes: readonly Applying[]): Promise<ReadonlyMap<Change, Before>>;
-  /** Changes of what git may do. */
+  /** Changes of the policy. */
   policies: readonly PlannedChange[];
   approvalOf(hash: string): Promise<GitPlan['approval']>;
 }
 
 export async function viewOf(options: ViewOptions): Promise<GitPlan> {
   const { ctx, binding, computed, ref } = options;
-  const { looked, plan, guards } = computed;
-  const { commit } = looked;
-  const judged = classifyChanges(computed);
-  const { sound } = judged;
-  const touched = await affectedNodes(ctx, binding.environmentId, {
+  const { observed, plan, guards } = computed;
+  const { commit } = observed;
+  const classified = classifyChanges(computed);
+  const { ready } = classified;
+  const affected = await affectedNodes(ctx, binding.environmentId, {
     ...plan,
-    changes: [...sound, ...judged.deletes],
+    changes: [...ready, ...classified.deletes],
   });
-  const before = await options.before(sound);
-  // What most nodes run: of a rollout that is under way, the version before it.
+  const before = await options.before(ready);
+  // What most nodes run: during a rollout, the version before it.
   const configOf = new Map(
-    touched.before.flatMap(({ key, config, staged }) => {
+    affected.before.flatMap(({ key, config, staged }) => {
       const runs = staged ? staged.control?.config : config;
       return runs === undefined ? [] : [[key, withoutLevel(runs)] as const];
     }),
   );
-  const moved = presentAffectedNodes([touched.moved], touched.hostOf);
-  const groups = [...sound, ...judged.deletes].filter((change) => kindOf(change) === 'NodeGroup');
+  const moved = presentAffectedNodes([affected.moved], affected.hostOf);
+  const groups = [...ready, ...classified.deletes].filter((change) => kindOf(change) === 'NodeGroup');
   const nodesOf = (change: Change) => {
-    // What labels move belongs to the one group that changes; of several nobody can say which.
+    // Effects through labels belong to the one group that changes; among several groups the cause is unknown.
     if (kindOf(change) === 'NodeGroup') return groups.length === 1 ? moved : null;
     if (kindOf(change) !== 'Pipeline') return null;
-    const touch = touched.byChange.get(change);
-    return touch ? presentAffectedNodes([touch], touched.hostOf) : presentAffectedNodes([], touched.hostOf);
+    const effect = affected.byChange.get(change);
+    return presentAffectedNodes(effect ? [effect] : [], affected.hostOf);
   };
   const changes: PlannedChange[] = [
-    ...sound.map((change) =>
-      ofApplying(change, {
+    ...ready.map((change) =>
+      presentApplied(change, {
         before: before.get(change),
         runsNow: configOf.get(objectIdOf(change) ?? '') ?? null,
         check: computed.checks.get(change),
         nodes: nodesOf(change),
-        stages: touched.stages.get(change) ?? null,
+        stages: affected.stages.get(change) ?? null,
       }),
     ),
-    ...judged.deletes.flatMap((change) =>
+    ...classified.deletes.flatMap((change) =>
       change.action === 'prune'
         ? [
             {
@@ -80,16 +80,16 @@ export async function viewOf(options: ViewOptions): Promise<GitPlan> {
         : [],
     ),
     ...options.policies,
-    ...judged.refused,
-    ...judged.others,
+    ...classified.refused,
+    ...classified.others,
   ];
   if (groups.length > 1 && moved.count > 0) {
     const note = `the changes of node groups together touch ${moved.count} node${moved.count === 1 ? '' : 's'} through labels`;
     for (const change of changes) if (change.kind === 'NodeGroup') change.notes.push(note);
   }
   changes.sort(inOrder);
-  const shown = withinBudget(changes.slice(0, MOST_CHANGES));
-  const counts = countsOf(changes, judged.unchanged);
+  const listed = withinBudget(changes.slice(0, MAX_CHANGES));
+  const counts = countsOf(changes, classified.unchanged);
   const approval = plan.approval === null ? null : await options.approvalOf(plan.approval);
   return {
     environmentId: binding.environmentId,
@@ -105,12 +105,12 @@ export async function viewOf(options: ViewOptions): Promise<GitPlan> {
       policies: options.policies.length,
     }),
     counts,
-    changes: shown,
+    changes: listed,
     changesTotal: changes.length,
-    findings: judged.findings.slice(0, MOST_FINDINGS),
+    findings: classified.findings.slice(0, MAX_FINDINGS),
     guards,
-    fleet: [...missingSecrets(computed), ...fleetFindings(await fleetStateOf(ctx, touched))],
-    nodes: presentAffectedNodes([...touched.byChange.values(), touched.moved], touched.hostOf),
+    fleet: [...missingSecrets(computed), ...fleetFindings(await fleetStateOf(ctx, affected))],
+    nodes: presentAffectedNodes([...affected.byChange.values(), affected.moved], affected.hostOf),
     approval,
     plannedAt: new Date(ctx.clock.now()),
   };
@@ -119,10 +119,10 @@ export async function viewOf(options: ViewOptions): Promise<GitPlan> {
 const kindOf = (change: Change): string =>
   'manifest' in change ? change.manifest.kind : change.previous.kind;
 const withoutLevel = (config: string): string => config.slice(config.indexOf('\n') + 1);
-const lineOf = ({ looked }: Computed, previous: { kind: string; nameKey: string }): number =>
-  looked.inventory.get(identityOf(previous))?.line ?? 1;
+const lineOf = ({ observed }: Computed, previous: { kind: string; nameKey: string }): number =>
+  observed.inventory.get(identityOf(previous))?.line ?? 1;
 
-/** Those that are carried out, those that are refused, the others; within that as they are applied. */
+/** First changes that are carried out, then refused ones, then the others; each group in the order of applying. */
 function inOrder(a: PlannedChange, b: PlannedChange): number {
   const group = ({ action }: PlannedChange) => (action === 'keep' ? 2 : action === 'refuse' ? 1 : 0);
   const order = ({ kind }: PlannedChange) => KINDS.get(kind as ManifestKind)?.order ?? 99;
@@ -130,18 +130,18 @@ function inOrder(a: PlannedChange, b: PlannedChange): number {
   return group(a) - group(b) || order(a) - order(b) || (left < right ? -1 : left > right ? 1 : 0);
 }
 
-/** Characters of fields and of configs: an answer stays one that a browser can hold. */
-const MOST_TEXT = 4 * 1024 * 1024;
-const MOST_OF_ONE = 256 * 1024;
+/** Characters of fields and configs, so that a browser can hold the answer. */
+const MAX_TEXT = 4 * 1024 * 1024;
+const MAX_TEXT_OF_CHANGE = 256 * 1024;
 
 function withinBudget(changes: readonly PlannedChange[]): PlannedChange[] {
-  let left = MOST_TEXT;
+  let left = MAX_TEXT;
   return changes.map((change) => {
     const { engineDiff, fields } = change;
     const size =
       (engineDiff?.length ?? 0) +
       fields.reduce((sum, { before, after }) => sum + (before?.length ?? 0) + (after?.length ?? 0), 0);
-    if (size <= Math.min(left, MOST_OF_ONE)) {
+    if (size <= Math.min(left, MAX_TEXT_OF_CHANGE)) {
       left -= size;
       return change;
     }
@@ -168,13 +168,13 @@ function countsOf(changes: readonly PlannedChange[], unchanged: number): GitPlan
 
 function stateOf(
   binding: Binding,
-  { plan, looked }: Computed,
+  { plan, observed }: Computed,
   counts: GitPlan['counts'],
   { approved, guards, policies }: { approved: boolean; guards: readonly GuardResult[]; policies: number },
 ): GitPlan['state'] {
   if (binding.mode !== 'sync' || binding.suspendedAt !== null) return 'not-applied';
   if (guards.some(stopsPlan) || plan.awaiting !== null) return approved ? 'approved' : 'waiting';
-  if (counts.refuse > 0 || looked.desired.problems.length > 0) return 'partial';
+  if (counts.refuse > 0 || observed.desired.problems.length > 0) return 'partial';
   return plan.empty && policies === 0 ? 'empty' : 'ready';
 }
 

@@ -1,5 +1,4 @@
-/** A plan for pull requests. */
-
+/** Renders a plan as Markdown, for pull requests. */
 import { escaped } from '../../controller/platform/text/markdown.ts';
 import { visible as clean } from '../../controller/platform/text/visible-text.ts';
 import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
@@ -16,13 +15,13 @@ import {
   testsText,
 } from './plan-text.ts';
 
-/** GitHub takes 65,536 characters, others more. */
-const MOST_CHARACTERS = 60_000;
-const MOST_ROWS = 100;
-const MOST_FIELDS = 50;
-const MOST_DIFF_CHARACTERS = 8_000;
+/** GitHub accepts 65,536 characters, other forges more. */
+const MAX_CHARACTERS = 60_000;
+const MAX_ROWS = 100;
+const MAX_FIELDS = 50;
+const MAX_DIFF_CHARACTERS = 8_000;
 
-/** In code, where nothing but a longer run of backticks ends it; a pipe would end a table's cell. */
+/** A code span. Only a run of as many backticks ends it; a pipe would end a table's cell. */
 export function code(text: string): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
@@ -61,9 +60,9 @@ export function planMarkdown(plan: GitPlan): string {
   let text = head.join('\n');
   let cut = false;
   for (const part of parts) {
-    // A part is written whole or not at all, so that no fence is left open.
+    // A part is written whole or not at all, so that no fence stays open.
     const block = part.join('\n');
-    if (text.length + block.length > MOST_CHARACTERS) cut = true;
+    if (text.length + block.length > MAX_CHARACTERS) cut = true;
     else if (part.length > 0) text += `\n${block}`;
   }
   return `${text}${cut ? '\n\nThere is more than fits here; `headgate plan` shows all of it.' : ''}\n`;
@@ -71,7 +70,7 @@ export function planMarkdown(plan: GitPlan): string {
 
 function changesTable({ changes, changesTotal }: GitPlan): string[] {
   if (changes.length === 0) return [];
-  const rows = changes.slice(0, MOST_ROWS).map((change) => {
+  const rows = changes.slice(0, MAX_ROWS).map((change) => {
     const { action, kind, name, renamedFrom, nodes, tests, reason } = change;
     const called = renamedFrom === null ? code(name) : `${code(renamedFrom)} → ${code(name)}`;
     const about = [
@@ -86,7 +85,7 @@ function changesTable({ changes, changesTotal }: GitPlan): string[] {
 }
 
 const findings = (plan: GitPlan): string[] => {
-  const all = [...plan.findings, ...plan.changes.flatMap((change) => change.findings)].slice(0, MOST_ROWS);
+  const all = [...plan.findings, ...plan.changes.flatMap((change) => change.findings)].slice(0, MAX_ROWS);
   if (all.length === 0) return [];
   return [
     '',
@@ -117,22 +116,21 @@ function fleet(plan: GitPlan): string[] {
   return ['', '#### On the nodes', '', ...lines];
 }
 
-/** One block, folded; nothing where there is nothing to tell. */
+/** One folded block; empty where the change has no details. */
 function details(change: PlannedChange): string[] {
   const { kind, name, fields, engineDiff, notes, tests } = change;
   const failed = tests.filter(({ status }) => status === 'failed');
   if (fields.length === 0 && engineDiff === null && notes.length === 0 && failed.length === 0) return [];
   const lines = ['', '<details>', `<summary>${kind} ${escaped(name)}</summary>`, ''];
-  for (const { pointer, before, after } of fields.slice(0, MOST_FIELDS)) {
+  for (const { pointer, before, after } of fields.slice(0, MAX_FIELDS)) {
     const value = (text: string | null) => (text === null ? '–' : code(short(text, 200)));
     lines.push(`- ${code(pointer)}: ${value(before)} → ${value(after)}`);
   }
-  if (fields.length > MOST_FIELDS)
-    lines.push(`- … and ${counted(fields.length - MOST_FIELDS, 'more field')}`);
+  if (fields.length > MAX_FIELDS) lines.push(`- … and ${counted(fields.length - MAX_FIELDS, 'more field')}`);
   if (engineDiff !== null) {
-    const shown = engineDiff.trimEnd().slice(0, MOST_DIFF_CHARACTERS);
-    lines.push('', ...fenced(shown, 'diff'));
-    if (shown.length < engineDiff.trimEnd().length)
+    const diff = engineDiff.trimEnd().slice(0, MAX_DIFF_CHARACTERS);
+    lines.push('', ...fenced(diff, 'diff'));
+    if (diff.length < engineDiff.trimEnd().length)
       lines.push('', 'The rest of the difference does not fit here.');
   }
   for (const { name: test, message } of failed)

@@ -1,4 +1,4 @@
-/** A plan for terminals, and for the output of a push. */
+/** Renders a plan as plain text, for terminals. */
 import { visible as clean } from '../../controller/platform/text/visible-text.ts';
 import type {
   FleetFinding,
@@ -10,10 +10,10 @@ import type {
   TouchedNodes,
 } from '../../schemas/api/git-plan.ts';
 
-const MOST_CHANGES = 200;
-const MOST_FIELDS = 30;
-const MOST_DIFF_LINES = 200;
-const MOST_CHARACTERS = 300;
+const MAX_CHANGES = 200;
+const MAX_FIELDS = 30;
+const MAX_DIFF_LINES = 200;
+const MAX_CHARACTERS = 300;
 
 const SIGNS: Readonly<Record<PlannedChange['action'], string>> = {
   create: '+',
@@ -36,8 +36,8 @@ export const ACTION_LABELS: Readonly<Record<PlannedChange['action'], string>> = 
   refuse: 'refuse',
 };
 
-export const short = (text: string, most = MOST_CHARACTERS): string =>
-  text.length > most ? `${text.slice(0, most - 1)}…` : text;
+export const short = (text: string, max = MAX_CHARACTERS): string =>
+  text.length > max ? `${text.slice(0, max - 1)}…` : text;
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export const formatLocation = ({
@@ -60,7 +60,7 @@ export function planSummary({ counts }: GitPlan): string {
   ].join('; ');
 }
 
-/** What will become of it, in a sentence. */
+/** What happens to the plan next. */
 export function stateSentence({ state, hash, approval }: GitPlan): string {
   switch (state) {
     case 'empty':
@@ -85,8 +85,8 @@ export function nodesText({ count, starts, restarts, stops, hosts }: TouchedNode
     ...(restarts > 0 ? [`restarts on ${restarts}`] : []),
     ...(stops > 0 ? [`stops on ${stops}`] : []),
   ];
-  const told = hosts.slice(0, 5).map(clean).join(', ');
-  return `${effects.join(', ')} (${told}${count > 5 ? ` and ${count - Math.min(hosts.length, 5)} more` : ''})`;
+  const named = hosts.slice(0, 5).map(clean).join(', ');
+  return `${effects.join(', ')} (${named}${count > 5 ? ` and ${count - Math.min(hosts.length, 5)} more` : ''})`;
 }
 
 export function testsText(tests: readonly TestResult[]): string {
@@ -99,28 +99,28 @@ export function testsText(tests: readonly TestResult[]): string {
 
 export const severityOf = ({ severity, type }: FleetFinding): string => `${severity}: ${type}`;
 
-/** What is told beside a change already, with its place, is not told again. */
+/** Fleet findings that no change of the plan already shows with its location. */
 export function fleetBeside({ fleet, changes }: GitPlan): FleetFinding[] {
-  const told = new Set(changes.flatMap(({ findings }) => findings.map(({ message }) => message)));
-  return fleet.filter(({ message }) => !told.has(message));
+  const known = new Set(changes.flatMap(({ findings }) => findings.map(({ message }) => message)));
+  return fleet.filter(({ message }) => !known.has(message));
 }
 
-/** Those that say something of this very plan. */
-const guardsTold = ({ guards }: GitPlan): GuardResult[] =>
+/** Guards that are exceeded, or that this plan counts towards. */
+const relevantGuards = ({ guards }: GitPlan): GuardResult[] =>
   guards.filter(({ exceeded, value }) => exceeded || (value !== null && value > 0));
 
 export function planText(plan: GitPlan): string {
   const fleet = fleetBeside(plan);
-  const guards = guardsTold(plan);
+  const guards = relevantGuards(plan);
   const lines = [`${headline(plan)}`, `${planSummary(plan)}`];
   const put = (...more: string[]) => lines.push(...more);
   if (plan.changes.length > 0) put('');
-  for (const change of plan.changes.slice(0, MOST_CHANGES)) put(...changeLines(change));
-  const left = plan.changesTotal - Math.min(plan.changes.length, MOST_CHANGES);
+  for (const change of plan.changes.slice(0, MAX_CHANGES)) put(...changeLines(change));
+  const left = plan.changesTotal - Math.min(plan.changes.length, MAX_CHANGES);
   if (left > 0) put(`  … and ${left} more`);
   if (plan.findings.length > 0) {
     put('', 'Files that cannot be read:');
-    for (const finding of plan.findings.slice(0, MOST_CHANGES)) put(...findingLines(finding, '  '));
+    for (const finding of plan.findings.slice(0, MAX_CHANGES)) put(...findingLines(finding, '  '));
   }
   if (plan.nodes.count > 0) put('', `Nodes: ${nodesText(plan.nodes)}`);
   if (fleet.length > 0) {
@@ -164,29 +164,29 @@ function changeLines(change: PlannedChange): string[] {
   ];
   const put = (text: string) => lines.push(`      ${text}`);
   if (reason && findings.length === 0) put(`${reason.code}: ${clean(reason.message)}`);
-  for (const finding of findings.slice(0, MOST_FIELDS)) lines.push(...findingLines(finding, '      '));
-  for (const { pointer, before, after } of fields.slice(0, MOST_FIELDS)) {
+  for (const finding of findings.slice(0, MAX_FIELDS)) lines.push(...findingLines(finding, '      '));
+  for (const { pointer, before, after } of fields.slice(0, MAX_FIELDS)) {
     const old = before === null ? '' : clean(short(before));
     const made = after === null ? '' : clean(short(after));
     put(
       `${clean(pointer)}: ${before === null ? made : after === null ? `${old} is taken away` : `${old} → ${made}`}`,
     );
   }
-  if (fields.length > MOST_FIELDS) put(`… and ${counted(fields.length - MOST_FIELDS, 'more field')}`);
+  if (fields.length > MAX_FIELDS) put(`… and ${counted(fields.length - MAX_FIELDS, 'more field')}`);
   if (engineDiff !== null) {
     put('engine config:');
     const all = engineDiff
       .trimEnd()
       .split('\n')
       .filter((line) => !/^(---|\+\+\+|===)/.test(line));
-    for (const line of all.slice(0, MOST_DIFF_LINES)) put(`  ${clean(line)}`);
-    if (all.length > MOST_DIFF_LINES) put(`  … and ${counted(all.length - MOST_DIFF_LINES, 'more line')}`);
+    for (const line of all.slice(0, MAX_DIFF_LINES)) put(`  ${clean(line)}`);
+    if (all.length > MAX_DIFF_LINES) put(`  … and ${counted(all.length - MAX_DIFF_LINES, 'more line')}`);
   }
   if (nodes !== null && nodes.count > 0) put(`nodes: ${nodesText(nodes)}`);
   if (tests.length > 0) put(`tests: ${testsText(tests)}`);
-  const told = findings.some(({ stage }) => stage === 'tests');
+  const isListed = findings.some(({ stage }) => stage === 'tests');
   for (const { status, name, message } of tests)
-    if (status === 'failed' && !told) put(`  failed: ${clean(name)}: ${clean(message ?? '')}`);
+    if (status === 'failed' && !isListed) put(`  failed: ${clean(name)}: ${clean(message ?? '')}`);
   for (const note of notes) put(`note: ${clean(note)}`);
   return lines;
 }

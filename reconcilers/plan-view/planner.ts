@@ -1,6 +1,6 @@
-/** A plan that somebody asks for: of the branch as it stands, of another ref, of files at hand. Nothing is applied or recorded. */
+/** Makes plans on request: of the bound branch, of another ref, or of given files. Nothing is applied or recorded. */
 import { type Binding, findApproval } from '../../controller/delivery/bindings/index.ts';
-import { createKeyedMutex, RepositoryError } from '../../controller/delivery/repository/index.ts';
+import { RepositoryError } from '../../controller/delivery/repository/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import {
   badRequest,
@@ -9,6 +9,7 @@ import {
   unavailable,
 } from '../../controller/platform/operation/errors.ts';
 import { toUserRetryMessage } from '../../controller/platform/operation/user-retry-message.ts';
+import { createKeyedMutex } from '../../controller/platform/runtime/keyed-mutex.ts';
 import type { GitPlan, PlanFile, PlanGit } from '../../schemas/api/git-plan.ts';
 import { type ComputeOptions, computePlan, SourceProblem } from '../git/plan/compute-plan.ts';
 import {
@@ -28,39 +29,39 @@ import { policyChanges } from './policy-changes.ts';
 
 export type PlanRequest = Pick<PlanGit, 'ref' | 'files'>;
 export interface Planner {
-  plan(ctx: Context, binding: Binding, asked: PlanRequest): Promise<GitPlan>;
+  plan(ctx: Context, binding: Binding, request: PlanRequest): Promise<GitPlan>;
   /**
-   * Of a commit that the copy at hand holds, maybe on no branch, as the merge of a pull request: nothing is fetched. It takes
-   * no turn of those that people wait for; whoever asks sees to it that few are made at once.
+   * Plans a commit that the local copy holds, maybe on no branch (the merge of a pull request). Nothing is fetched, and it does
+   * not queue with the plans that users wait for: the caller limits how many run at once.
    */
   planOfCommit(ctx: Context, binding: Binding, commit: string): Promise<GitPlan>;
 }
 
-const MOST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 const DEADLINE_MS = 30_000;
-/** Parsed files that are kept for the next plan. */
-const FILES_KEPT = 5_000;
-/** Of one environment they come one after the other; whoever comes when so many wait is told to come later. */
-const MOST_WAITING = 4;
+/** Parsed files that are cached for the next plan. */
+const CACHED_FILES = 5_000;
+/** Plans of one environment run one after the other; further requests are refused while this many wait. */
+const MAX_WAITING = 4;
 
 export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
-  const cache = createSourceCache({ maxFiles: FILES_KEPT, maxScopes: 20 });
-  // What one merge looks like says much of the next.
-  const merges = withScopesOfItsOwn(cache, 20);
-  const turns = createKeyedMutex();
+  const cache = createSourceCache({ maxFiles: CACHED_FILES, maxScopes: 20 });
+  // Merges share parsed files with each other, but must not replace the scopes of branches.
+  const merges = withOwnScopes(cache, 20);
+  const mutex = createKeyedMutex();
   const waiting = new Map<string, number>();
 
-  async function inTurn<T>(environmentId: string, work: () => Promise<T>): Promise<T> {
+  async function queued<T>(environmentId: string, work: () => Promise<T>): Promise<T> {
     const ahead = waiting.get(environmentId) ?? 0;
-    if (ahead >= MOST_WAITING)
+    if (ahead >= MAX_WAITING)
       throw new DomainError(
         'TOO_MANY_REQUESTS',
         'Several plans of this environment are under way; try again in a moment',
       );
     waiting.set(environmentId, ahead + 1);
     try {
-      return await turns.take(environmentId, work);
+      return await mutex.runExclusive(environmentId, work);
     } finally {
       const left = (waiting.get(environmentId) ?? 1) - 1;
       if (left > 0) waiting.set(environmentId, left);
@@ -75,27 +76,27 @@ export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
     try {
       return await unlessAborted(signal, () => work(signal));
     } catch (error) {
-      throw deadline.aborted && !ctx.signal.aborted ? late(deadlineMs) : explained(error);
+      throw deadline.aborted && !ctx.signal.aborted ? tookTooLong(deadlineMs) : toRequestError(error);
     }
   }
 
   return {
-    async plan(ctx, binding, asked) {
-      if (asked.ref !== undefined && asked.files !== undefined)
+    async plan(ctx, binding, request) {
+      if (request.ref !== undefined && request.files !== undefined)
         throw badRequest('Give either a ref or files, not both');
-      if (asked.ref !== undefined && !isRefName(asked.ref)) throw unknownRef(asked.ref);
-      const files = asked.files === undefined ? null : soundFiles(asked.files);
+      if (request.ref !== undefined && !isRefName(request.ref)) throw unknownRef(request.ref);
+      const files = request.files === undefined ? null : validFiles(request.files);
       return bounded(ctx, (signal) =>
-        inTurn(binding.environmentId, async () => {
+        queued(binding.environmentId, async () => {
           signal.throwIfAborted();
           const handle = ctx.services.repositories.of(binding);
-          // What is planned is what the remote has now, not what was fetched last.
-          if (handle.kind === 'remote' && files === null) await handle.fetch(signal, asked.ref);
+          // The plan is of what the remote holds now, not of what was fetched last.
+          if (handle.kind === 'remote' && files === null) await handle.fetch(signal, request.ref);
           const repository = openRepository(handle.gitdir);
           const options = { ctx: { ...ctx, signal }, binding, repository, cache, signal };
           try {
             return files === null
-              ? await ofRepository(options, asked.ref ?? null)
+              ? await ofRepository(options, request.ref ?? null)
               : await ofFiles(options, files);
           } finally {
             await repository.close();
@@ -116,7 +117,7 @@ export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
   };
 }
 
-/** Reading cannot be broken off everywhere; whoever asks need not wait for its end. */
+/** Not every read can be aborted; the caller does not wait for its end. */
 async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   let stop = () => {};
@@ -131,13 +132,13 @@ async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Pr
   }
 }
 
-const late = (ms: number) =>
+const tookTooLong = (ms: number) =>
   unavailable(
-    `The plan took longer than ${ms / 1_000} s and was given up; plan fewer manifests at once, or look at the next pass`,
+    `The plan took longer than ${ms / 1_000} s and was given up; plan fewer manifests at once, or see the next pass`,
   );
 
-/** What whoever asks can mend says so; anything else is a fault of ours. */
-function explained(error: unknown): unknown {
+/** Faults of the repository become PRECONDITION_FAILED; others stay as they are. */
+function toRequestError(error: unknown): unknown {
   if (error instanceof SourceProblem) return preconditionFailed(error.message);
   if (error instanceof GitRepositoryError) return preconditionFailed(`${error.message}; ${error.advice}`);
   if (error instanceof RepositoryError) return preconditionFailed(toUserRetryMessage(error.message));
@@ -175,11 +176,11 @@ async function ofFiles(options: ComputeOptions, files: readonly PlanFile[]): Pro
   );
   try {
     return await view(
-      // What is known of a repository that is gone in a moment is kept nowhere.
+      // The scratch repository is removed below, so nothing of it may stay in a shared cache.
       {
         ...options,
         repository: scratch.repository,
-        cache: withScopesOfItsOwn(options.cache),
+        cache: withOwnScopes(options.cache),
         descends: true,
       },
       options.repository,
@@ -190,46 +191,46 @@ async function ofFiles(options: ComputeOptions, files: readonly PlanFile[]): Pro
   }
 }
 
-function withScopesOfItsOwn(cache: SourceCache, maxScopes = 1): SourceCache {
-  const { scopes, turns } = createSourceCache({ maxScopes });
-  return { ...cache, scopes, turns };
+function withOwnScopes(cache: SourceCache, maxScopes = 1): SourceCache {
+  const { scopes, reads } = createSourceCache({ maxScopes });
+  return { ...cache, scopes, reads };
 }
 
 async function view(
   options: ComputeOptions,
   home: Repository,
-  what: { ref: string | null; ofRepository: boolean; commit?: string },
+  source: { ref: string | null; ofRepository: boolean; commit?: string },
 ): Promise<GitPlan> {
   const { ctx, binding, cache } = options;
   const computed = await computePlan({
     ...options,
-    ...(what.commit === undefined ? {} : { commit: what.commit }),
+    ...(source.commit === undefined ? {} : { commit: source.commit }),
   });
   ctx.signal.throwIfAborted();
   return viewOf({
     ctx,
     binding,
     computed,
-    ref: what.ref,
-    ofRepository: what.ofRepository,
-    before: (changes) => readBefore({ ctx, binding, repository: home, cache }, computed.looked, changes),
+    ref: source.ref,
+    ofRepository: source.ofRepository,
+    before: (changes) => readBefore({ ctx, binding, repository: home, cache }, computed.observed, changes),
     policies: await policyChanges(binding, computed, (commit) => manifestsAt(home, commit, binding, cache)),
     approvalOf: (hash) => findApproval(ctx.db, binding.id, hash),
   });
 }
 
 /** @throws BAD_REQUEST for paths that no repository can hold; PAYLOAD_TOO_LARGE. */
-function soundFiles(files: readonly PlanFile[]): readonly PlanFile[] {
+function validFiles(files: readonly PlanFile[]): readonly PlanFile[] {
   const paths = new Set<string>();
   const folders = new Set<string>();
   let bytes = 0;
   for (const { path, text } of files) {
     bytes += Buffer.byteLength(text);
     const segments = path.split('/');
-    const strange = segments.some(
+    const isInvalid = segments.some(
       (one) => one === '' || one === '.' || one === '..' || one.toLowerCase() === '.git',
     );
-    if (strange || path.includes('\0'))
+    if (isInvalid || path.includes('\0'))
       throw badRequest(
         `files: "${path.slice(0, 200)}" is no path from the root of a repository; leave out /, ., .. and .git`,
       );
@@ -237,10 +238,10 @@ function soundFiles(files: readonly PlanFile[]): readonly PlanFile[] {
     paths.add(path);
     for (let count = 1; count < segments.length; count += 1) folders.add(segments.slice(0, count).join('/'));
   }
-  if (bytes > MOST_BYTES)
+  if (bytes > MAX_BYTES)
     throw new DomainError(
       'PAYLOAD_TOO_LARGE',
-      `The files are larger than ${MOST_BYTES} bytes together; push them to a branch and plan that`,
+      `The files are larger than ${MAX_BYTES} bytes together; push them to a branch and plan that`,
     );
   const both = [...paths].find((path) => folders.has(path));
   if (both !== undefined) throw badRequest(`files: "${both.slice(0, 200)}" is both a file and a folder`);

@@ -1,4 +1,4 @@
-/** What a plan changes of the policy: manifests that become no object, and hold from the next commit on. */
+/** Policy changes of a plan: manifests without an object, which take effect from the next commit on. */
 import type { Binding } from '../../controller/delivery/bindings/index.ts';
 import type { PlannedChange } from '../../schemas/api/git-plan.ts';
 import type { Computed } from '../git/plan/compute-plan.ts';
@@ -12,38 +12,38 @@ import { fieldChanges } from './field-changes.ts';
 const LATER = 'it holds from the next commit on';
 const POLICY_KINDS: ReadonlySet<string> = new Set(['Environment', 'Repository']);
 
-/** @param manifestsAt By identity, those of a commit that was applied; none where it cannot be read any more. */
+/** @param manifestsAt By identity, the manifests of an applied commit; empty where it can no longer be read. */
 export async function policyChanges(
   binding: Binding,
-  { looked, plan }: Pick<Computed, 'looked' | 'plan'>,
+  { observed, plan }: Pick<Computed, 'observed' | 'plan'>,
   manifestsAt: (commit: string) => Promise<ReadonlyMap<string, DesiredManifest>>,
 ): Promise<PlannedChange[]> {
-  if (isUnread(looked.desired)) return [];
-  const shown: PlannedChange[] = [];
+  if (isUnread(observed.desired)) return [];
+  const changes: PlannedChange[] = [];
   for (const change of plan.changes) {
     if (change.action === 'policy' && change.previous?.appliedHash !== change.manifest.hash) {
       const { manifest } = change;
       const before = await specBefore(change);
-      shown.push({
+      changes.push({
         ...blank(change.previous?.appliedHash ? 'update' : 'create', manifest),
         fields: fieldChanges(before ?? {}, { ...manifest.spec }),
-        notes: [LATER, describePolicyManifest(binding, looked.desired, manifest)],
+        notes: [LATER, describePolicyManifest(binding, observed.desired, manifest)],
       });
     } else if (change.action === 'forget' && wasPolicy(change)) {
-      const line = looked.inventory.get(identityOf(change.previous))?.line ?? 1;
-      shown.push({ ...blank('delete', { ...change.previous, line }), notes: [LATER] });
+      const line = observed.inventory.get(identityOf(change.previous))?.line ?? 1;
+      changes.push({ ...blank('delete', { ...change.previous, line }), notes: [LATER] });
     }
   }
-  return shown;
+  return changes;
 
   async function specBefore({ previous }: Extract<Change, { action: 'policy' }>) {
-    const line = previous && looked.inventory.get(identityOf(previous));
+    const line = previous && observed.inventory.get(identityOf(previous));
     if (!line?.appliedCommit || line.appliedHash === null) return null;
     const then = (await manifestsAt(line.appliedCommit)).get(identityOf(line));
     return then?.hash === line.appliedHash ? { ...then.spec } : null;
   }
 }
 
-/** One that never held says nothing that could end. */
+/** A manifest that was never applied sets no policy that could end. */
 const wasPolicy = ({ previous }: Extract<Change, { action: 'forget' }>): boolean =>
   POLICY_KINDS.has(previous.kind) && previous.appliedHash !== null;

@@ -1,42 +1,42 @@
-/** From what a manifest says to what it is to say: edits that leave all else of its file as it is. */
+/** Computes the edits from one state of a manifest to another, which leave the rest of the file unchanged. */
 
 import type { Edit } from '../write-back/index.ts';
 import { differences } from '../write-back/yaml/differences.ts';
-import { isMap, isReference, type Promotable } from './merge.ts';
-import { relativeTo, rootPath } from './references.ts';
+import { rootPathOf, toRelativeReferences } from './file-references.ts';
+import { isMap, isReference, type Promotable } from './merge-promotion.ts';
 
-/** No YAML text holds it. */
-const MARK = '\u0000file:';
+/** YAML text cannot hold NUL. */
+const REFERENCE_MARK = '\u0000file:';
 
-/** Both with references from the root; the edits have them as the manifest at the path writes them. */
+/** The inputs hold root references; the edits hold references relative to the manifest. */
 export function editsBetween(before: Promotable, after: Promotable, manifestPath: string): Edit[] {
-  const plain = ({ labels, spec }: Promotable) => ({
+  const toPlainObject = ({ labels, spec }: Promotable) => ({
     kind: 'Pipeline' as const,
     ...{ name: '', uid: null },
     labels: labels as Record<string, string>,
-    spec: marked(spec) as Record<string, unknown>,
+    spec: encodeReferences(spec) as Record<string, unknown>,
   });
-  return differences(plain(before), plain(after)).map(({ pointer, value, insert }) => ({
+  return differences(toPlainObject(before), toPlainObject(after)).map(({ pointer, value, insert }) => ({
     pointer,
-    value: value === undefined ? undefined : relativeTo(unmarked(value), manifestPath),
+    value: value === undefined ? undefined : toRelativeReferences(decodeReferences(value), manifestPath),
     ...(insert ? { insert } : {}),
   }));
 }
 
-/** A reference is one value: none of it is changed by itself. */
-function marked(value: unknown): unknown {
-  if (isReference(value)) return MARK + (rootPath(value) ?? JSON.stringify(value));
-  if (Array.isArray(value)) return value.map(marked);
+/** Encodes each reference as one string, so that edits replace it as a whole. */
+function encodeReferences(value: unknown): unknown {
+  if (isReference(value)) return REFERENCE_MARK + (rootPathOf(value) ?? JSON.stringify(value));
+  if (Array.isArray(value)) return value.map(encodeReferences);
   if (!isMap(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, marked(item)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, encodeReferences(item)]));
 }
 
-function unmarked(value: unknown): unknown {
-  if (typeof value === 'string' && value.startsWith(MARK)) {
-    const said = value.slice(MARK.length);
-    return said.startsWith('{') ? JSON.parse(said) : { $file: `/${said}` };
+function decodeReferences(value: unknown): unknown {
+  if (typeof value === 'string' && value.startsWith(REFERENCE_MARK)) {
+    const reference = value.slice(REFERENCE_MARK.length);
+    return reference.startsWith('{') ? JSON.parse(reference) : { $file: `/${reference}` };
   }
-  if (Array.isArray(value)) return value.map(unmarked);
+  if (Array.isArray(value)) return value.map(decodeReferences);
   if (!isMap(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, unmarked(item)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, decodeReferences(item)]));
 }

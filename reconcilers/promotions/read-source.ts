@@ -1,4 +1,4 @@
-/** What is promoted, as a manifest of the target's repository would say it. */
+/** Reads the source of a promotion as a snapshot in the form of a manifest. */
 import {
   type Binding,
   findBinding,
@@ -20,31 +20,31 @@ import { inRepository, type RepositoryLocation } from '../write-back/commit/work
 import { manifestText } from '../write-back/manifest/manifest-text.ts';
 import { plainObject } from '../write-back/manifest/plain-object.ts';
 import { valueAt } from '../write-back/yaml/differences.ts';
-import { isMap } from './merge.ts';
-import { localOf, promotableOf } from './promotable.ts';
-import { fromRoot, mayRead } from './references.ts';
+import { canRead, toRootReferences } from './file-references.ts';
+import { isMap } from './merge-promotion.ts';
+import { localFieldsOf, promotableOf } from './promoted-fields.ts';
 
-export interface Source {
+export interface PromotionSource {
   pipeline: StoredPipeline;
   environmentId: string;
 }
 
 const EVERYWHERE = { path: '', sharedPaths: [] };
 
-/** @throws PRECONDITION_FAILED where it holds what may not stand in git */
+/** @throws PRECONDITION_FAILED where the source holds something that is not allowed in git */
 export async function readSource(
   ctx: Context,
   cache: SourceCache,
-  source: Source,
+  source: PromotionSource,
   target: Binding,
 ): Promise<ManifestSnapshot> {
-  const written = await asWritten(ctx, cache, source, target);
-  return written ?? fromDatabase(source.pipeline);
+  const snapshot = await readFromGit(ctx, cache, source, target);
+  return snapshot ?? readFromDatabase(source.pipeline);
 }
 
 const snapshotOf = (document: unknown): ManifestSnapshot => {
   const { labels, spec } = promotableOf(document);
-  const { nodeSelector, values, rollout } = localOf(document);
+  const { nodeSelector, values, rollout } = localFieldsOf(document);
   return {
     form: 'manifest',
     labels: labels as Record<string, string>,
@@ -53,11 +53,11 @@ const snapshotOf = (document: unknown): ManifestSnapshot => {
   };
 };
 
-/** As its own manifest writes it; null where git does not describe it, or somebody has made something else of it since. */
-async function asWritten(
+/** From its own manifest; null where git does not describe the source, or where it differs from its manifest. */
+async function readFromGit(
   ctx: Context,
   cache: SourceCache,
-  { pipeline, environmentId }: Source,
+  { pipeline, environmentId }: PromotionSource,
   target: Binding,
 ): Promise<ManifestSnapshot | null> {
   if (pipeline.managedBy !== 'git') return null;
@@ -65,24 +65,28 @@ async function asWritten(
   const line = binding && (await readLine(ctx.db, binding.id, 'Pipeline', nameKeyOf(pipeline.name)));
   if (!binding || !line?.objectHash) return null;
   const commits = new Set([binding.appliedCommit?.sha, line.appliedCommit]);
-  return inRepository(ctx, cache, binding, async (place) => {
+  return inRepository(ctx, cache, binding, async (repository) => {
     for (const sha of commits) {
-      const found = sha ? await manifestAt(place, sha, pipeline.name) : null;
-      if (found?.manifest.hash === line.objectHash) return inTermsOf(target, binding, found);
+      const found = sha ? await readManifestAt(repository, sha, pipeline.name) : null;
+      if (found?.manifest.hash === line.objectHash) return adaptToTarget(target, binding, found);
     }
     return null;
   });
 }
 
-interface Written {
+interface SourceManifest {
   manifest: DesiredManifest;
   document: unknown;
 }
 
-/** Null where the copy at hand does not hold that commit, or that has no such manifest. */
-async function manifestAt(place: RepositoryLocation, sha: string, name: string): Promise<Written | null> {
+/** Null where the local copy lacks the commit, or the commit lacks the manifest. */
+async function readManifestAt(
+  repository: RepositoryLocation,
+  sha: string,
+  name: string,
+): Promise<SourceManifest | null> {
   try {
-    const tip = await place.tip(sha);
+    const tip = await repository.tip(sha);
     const key = nameKeyOf(name);
     const manifest = tip.desired.manifests.find((one) => one.kind === 'Pipeline' && one.nameKey === key);
     if (!manifest) return null;
@@ -94,24 +98,30 @@ async function manifestAt(place: RepositoryLocation, sha: string, name: string):
   }
 }
 
-/** A file that the target may read too stays a reference; of another one the text goes along. */
-function inTermsOf(target: Binding, source: Binding, { manifest, document }: Written): ManifestSnapshot {
-  const shared = target.repositoryUrl === source.repositoryUrl && target.ref === source.ref;
-  const keep = (path: string) => shared && mayRead(path, target);
+/** Keeps references to files that the target may read, and replaces the others by their text. */
+function adaptToTarget(
+  target: Binding,
+  source: Binding,
+  { manifest, document }: SourceManifest,
+): ManifestSnapshot {
+  const isSameBranch = target.repositoryUrl === source.repositoryUrl && target.ref === source.ref;
+  const canKeep = (path: string) => isSameBranch && canRead(path, target);
   const { spec } = isMap(document) ? document : {};
-  const moved = fromRoot(spec, manifest.path, keep, (pointer) => valueAt(manifest.spec, pointer));
-  return snapshotOf({ ...(document as object), spec: moved });
+  const adapted = toRootReferences(spec, manifest.path, canKeep, (pointer) =>
+    valueAt(manifest.spec, pointer),
+  );
+  return snapshotOf({ ...(document as object), spec: adapted });
 }
 
-/** As an export writes it, with what is saved rather than what runs. */
-function fromDatabase(pipeline: StoredPipeline): ManifestSnapshot {
+/** In the form of an export, from the saved pipeline and not from the deployed version. */
+function readFromDatabase(pipeline: StoredPipeline): ManifestSnapshot {
   const { kind, name, labels, spec } = plainObject(pipeline, 'chosen');
   const text = manifestText({ kind, name, uid: null, labels, spec });
-  const refused = (why: string) => preconditionFailed(`"${name}" cannot be promoted into git: ${why}`);
+  const unpromotable = (why: string) => preconditionFailed(`"${name}" cannot be promoted into git: ${why}`);
   if (Buffer.byteLength(text) > MAX_FILE_BYTES)
-    throw refused(`its manifest would be larger than ${MAX_FILE_BYTES} bytes; split the pipeline`);
+    throw unpromotable(`its manifest would be larger than ${MAX_FILE_BYTES} bytes; split the pipeline`);
   const { problems } = readText('manifest.yaml', text, { scope: EVERYWHERE });
   const [problem] = problems;
-  if (problem) throw refused(`${problem.message}. ${problem.hint}`);
+  if (problem) throw unpromotable(`${problem.message}. ${problem.hint}`);
   return snapshotOf({ metadata: { labels }, spec });
 }

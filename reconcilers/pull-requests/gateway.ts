@@ -1,5 +1,4 @@
-/** Pull requests wherever they live: kept here, or on a forge. */
-
+/** Operations on pull requests, whether Headgate keeps them or a forge. */
 import { type Binding, pullRequestSettings } from '../../controller/delivery/bindings/index.ts';
 import {
   AlreadyOpenError,
@@ -22,37 +21,38 @@ import { messageOf, preconditionFailed, unavailable } from '../../controller/pla
 import { toUserRetryMessage } from '../../controller/platform/operation/user-retry-message.ts';
 import { type Forge, ForgeError } from '../forges/forge.ts';
 import { type Forges, titleOf } from '../forges/index.ts';
-import { holds, inWorkspace } from '../merge/workspace.ts';
+import { createWorkspaceSlots, hasCommits, withWorkspace } from '../merge/workspace.ts';
 import { renderPullRequest } from '../write-back/propose/pull-request-text.ts';
-import { mergePull } from './merge/merge-pull-request.ts';
-import { pullCommits, pullDiff, readPullRequest } from './merge/read-pull-request.ts';
-import { type Resolve, refreshPull } from './merge/refresh-branch.ts';
+import { mergePullRequest } from './merge/merge-pull-request.ts';
+import { listPullRequestCommits, readMergeState, readPullRequestDiff } from './merge/read-pull-request.ts';
+import { type Resolve, refreshBranch } from './merge/refresh-branch.ts';
 import { mirrored } from './mirror/mirrored-pull-request.ts';
 
 type Request = Omit<NewPullRequest, 'bindingId' | 'repository'>;
 
 export interface PullRequestGatewayOptions {
   forges: Pick<Forges, 'of'>;
-  /** For those that were opened for a promotion. */
+  /** For pull requests of promotions. */
   resolve?: Resolve;
 }
 
 export function createPullRequestGateway({ forges, resolve }: PullRequestGatewayOptions): PullRequestGateway {
+  const slots = createWorkspaceSlots();
   return {
     async open(ctx, binding, request) {
       const forge = forges.of(binding);
       const texts = { ...request, ...renderPullRequest(binding, request) };
-      return forge ? openThere(ctx, binding, forge, texts) : openHere(ctx, binding, texts);
+      return forge ? openOnForge(ctx, binding, forge, texts) : openOwn(ctx, binding, texts);
     },
     async edit(ctx, binding, pull, change) {
       const forge = forges.of(binding);
-      if (forge && pull.forge !== 'headgate') await asked(() => forge.update(pull.number, change));
+      if (forge && pull.forge !== 'headgate') await callForge(() => forge.update(pull.number, change));
       await updatePullRequest(ctx.db, pull.id, change);
     },
     async comment(ctx, binding, pull, { marker, body }) {
       const forge = forges.of(binding);
       if (forge && pull.forge !== 'headgate')
-        await asked(() => forge.comment(pull.number, { marker, body, commentId: null }));
+        await callForge(() => forge.comment(pull.number, { marker, body, commentId: null }));
       else
         await insertComment(ctx.db, {
           ...{ pullRequestId: pull.id, author: nameOfActor(ctx.actor), authorId: null, body, marker },
@@ -60,19 +60,24 @@ export function createPullRequestGateway({ forges, resolve }: PullRequestGateway
     },
     async close(ctx, binding, pull) {
       const forge = forges.of(binding);
-      if (forge && pull.forge !== 'headgate') await asked(() => forge.close(pull.number));
+      if (forge && pull.forge !== 'headgate') await callForge(() => forge.close(pull.number));
       const now = await findPullRequest(ctx.db, pull.id);
       if (now?.state === 'open') await updatePullRequest(ctx.db, pull.id, { state: 'closed' });
     },
-    look: (ctx, binding, ends) => inWorkspace(ctx, binding, (bench) => readPullRequest(bench, ends)),
-    diff: (ctx, binding, pull) => inWorkspace(ctx, binding, (bench) => pullDiff(bench, pull)),
-    commits: (ctx, binding, pull) => inWorkspace(ctx, binding, (bench) => pullCommits(bench, pull)),
+    readMergeState: (ctx, binding, ends) =>
+      withWorkspace(slots, ctx, binding, (workspace) => readMergeState(workspace, ends)),
+    diff: (ctx, binding, pull) =>
+      withWorkspace(slots, ctx, binding, (workspace) => readPullRequestDiff(workspace, pull)),
+    commits: (ctx, binding, pull) =>
+      withWorkspace(slots, ctx, binding, (workspace) => listPullRequestCommits(workspace, pull)),
     merge: (ctx, binding, pull, how) =>
-      inWorkspace(ctx, binding, (bench) => duringWrite(ctx.db, bench, () => mergePull(bench, pull, how))),
+      withWorkspace(slots, ctx, binding, (workspace) =>
+        duringWrite(ctx.db, workspace, () => mergePullRequest(workspace, pull, how)),
+      ),
     refresh: (ctx, binding, pull) =>
-      inWorkspace(ctx, binding, (bench) =>
-        duringWrite(ctx.db, bench, () =>
-          refreshPull(bench, pull, 'promotionId' in pull.subject ? (resolve ?? null) : null),
+      withWorkspace(slots, ctx, binding, (workspace) =>
+        duringWrite(ctx.db, workspace, () =>
+          refreshBranch(workspace, pull, 'promotionId' in pull.subject ? (resolve ?? null) : null),
         ),
       ),
     async removeBranch(ctx, binding, { branch, headSha }) {
@@ -80,32 +85,35 @@ export function createPullRequestGateway({ forges, resolve }: PullRequestGateway
       try {
         return (await handle.remove({ ref: `refs/heads/${branch}`, expect: headSha }, ctx.signal)) === 'ok';
       } catch (error) {
-        // It is merged; a branch too many hurts nobody.
-        ctx.log.warn({ branch, reason: messageOf(error) }, 'the branch of a merged pull request stays');
+        // The pull request is merged; a branch that stays does no harm.
+        ctx.log.warn(
+          { branch, reason: messageOf(error) },
+          'the branch of a merged pull request could not be deleted',
+        );
         return false;
       }
     },
     async autoMerge(_ctx, binding, pull, wanted) {
       const forge = forges.of(binding);
-      // Nobody merges it by itself, and nobody is asked to.
+      // Without auto-merge there is nothing to turn off.
       if (!forge?.autoMerge && wanted === null) return;
       if (!forge?.autoMerge)
         throw preconditionFailed(
           `${forge ? titleOf(binding) : 'Headgate'} has no such thing; merge it once its checks have passed`,
         );
       const { autoMerge } = forge;
-      await asked(() => autoMerge(pull.number, wanted));
+      await callForge(() => autoMerge(pull.number, wanted));
     },
     restoreBranch: (ctx, binding, { branch, headSha }) =>
-      inWorkspace(ctx, binding, async ({ handle, git, signal }) => {
-        if (!(await holds(git, [headSha]))) return false;
+      withWorkspace(slots, ctx, binding, async ({ handle, git, signal }) => {
+        if (!(await hasCommits(git, [headSha]))) return false;
         const restored = { ref: `refs/heads/${branch}`, sha: headSha, expect: null };
         return (await duringWrite(ctx.db, { handle, signal }, () => handle.push(restored, signal))) === 'ok';
       }),
   };
 }
 
-async function openHere(ctx: Context, binding: Binding, request: Request): Promise<PullRequestRecord> {
+async function openOwn(ctx: Context, binding: Binding, request: Request): Promise<PullRequestRecord> {
   const { title, body, headSha, pushedSha } = request;
   const own = { ...request, bindingId: binding.id, repository: binding.repositoryUrl };
   try {
@@ -114,7 +122,7 @@ async function openHere(ctx: Context, binding: Binding, request: Request): Promi
     if (!(error instanceof AlreadyOpenError)) throw error;
   }
   const same = await findOpen(ctx.db, { ...pullRequestsOf(binding), base: request.base }, request.branch);
-  // Over in this very moment.
+  // It was closed in between.
   if (!same) return insertPullRequest(ctx.db, own);
   const { repository, branch } = same;
   if (request.authorId !== null)
@@ -126,7 +134,7 @@ async function openHere(ctx: Context, binding: Binding, request: Request): Promi
   return { ...same, title, body, headSha, pushedSha: pushedSha ?? same.pushedSha };
 }
 
-async function openThere(
+async function openOnForge(
   ctx: Context,
   binding: Binding,
   forge: Forge,
@@ -135,20 +143,20 @@ async function openThere(
   const { draft: isDraft, labels, reviewers, assignees } = pullRequestSettings(binding);
   const leftOut: string[] = [];
   const request = { title, body, branch, base, isDraft, labels, reviewers, assignees };
-  const made = await asked(() => forge.open(request, (sentence) => leftOut.push(sentence)));
+  const made = await callForge(() => forge.open(request, (sentence) => leftOut.push(sentence)));
   const { author, authorId, subject, pushedSha = null } = ours;
   const { record } = await mirrorPullRequest(ctx.db, {
     ...mirrored(binding, made),
     ...{ bindingId: binding.id, author, authorId, subject, pushedSha },
-    ...(leftOut.length > 0 ? { notice: leftOut.join('. ').slice(0, LONGEST_NOTICE) } : {}),
+    ...(leftOut.length > 0 ? { notice: leftOut.join('. ').slice(0, MAX_NOTICE_CHARACTERS) } : {}),
   });
   return record;
 }
 
-const LONGEST_NOTICE = 1_000;
+const MAX_NOTICE_CHARACTERS = 1_000;
 
 /** @throws PRECONDITION_FAILED, UNAVAILABLE */
-async function asked<T>(work: () => Promise<T>): Promise<T> {
+async function callForge<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

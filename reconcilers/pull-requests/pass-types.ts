@@ -1,24 +1,28 @@
-/** What a pass over pull requests or commits is handed, and what it answers. */
+/** What a pass over pull requests or commits is given, and what it returns. */
 import type { Knex } from 'knex';
 import { type Binding, findBinding } from '../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
-import type { Pass } from '../engine/run-loop.ts';
+import type { LeaderPass } from '../engine/leader-loop.ts';
 
-export interface Leading {
+export interface PassInput {
   ctx: Context;
-  pass: Pass;
-  /** False from the moment that another controller leads. */
-  leads(): boolean;
+  pass: LeaderPass<Knex>;
 }
 
-/** Milliseconds until the next look; null is when somebody asks. */
+/** Milliseconds until the next pass; null where only a trigger asks for it. */
 export type NextPass = number | null;
 
-/** A trigger that says nothing of the forge: it need not be asked for it. */
+export interface PassWork {
+  run(environmentId: string, input: PassInput): Promise<NextPass>;
+  /** Drops what is remembered of the environment. */
+  forget(environmentId: string): void;
+}
+
+/** The trigger of a change in Headgate's own database: the forge need not be asked because of it. */
 export const CHANGED_HERE = 'something changed here';
 
-/** The binding, where there is something to do with it. */
-export async function boundTo(db: Knex, environmentId: string): Promise<Binding | null> {
+/** Null where the environment has no binding, or one that is off. */
+export async function findActiveBinding(db: Knex, environmentId: string): Promise<Binding | null> {
   const binding = await findBinding(db, environmentId);
   return binding && binding.mode !== 'off' ? binding : null;
 }

@@ -1,88 +1,53 @@
 /**
- * The rollout reconciler: on the leader, every rollout that is active is looked at until it has ended. All that it knows is
- * in the row, so that a controller that starts anew, or another one, goes on where this one was.
+ * The rollout reconciler: on the leader, each active rollout gets a pass every few seconds until it has ended. Its whole
+ * state is in the row, so another controller can continue it.
  */
-import type { Knex } from 'knex';
 import { ALL_ROLLOUTS, listActiveRollouts, ROLLOUTS_LOOP } from '../../controller/delivery/rollouts/index.ts';
-import type { Context, Services } from '../../controller/platform/operation/context.ts';
-import { messageOf } from '../../controller/platform/operation/errors.ts';
 import type { Execute } from '../../controller/platform/operation/operation.ts';
-import type { Lease } from '../../controller/platform/runtime/lease.ts';
-import type { Logger } from '../../controller/platform/runtime/logger.ts';
-import type { Clock } from '../engine/clock.ts';
-import { createRunLoop } from '../engine/run-loop.ts';
+import { createLeaderLoop } from '../engine/leader-loop.ts';
+import { loopParts, type ReconcilerOptions, reconcilerContext } from '../reconciler-context.ts';
 import { runRolloutPass } from './pass.ts';
 
 export interface RolloutReconciler {
-  start(): void;
-  /** One pass now; for tests. Settles when it is done. */
-  look(rolloutId: string): Promise<boolean>;
+  start(): Promise<void>;
+  /** Makes one pass. False where the rollout needs no other. */
+  reconcile(rolloutId: string): Promise<boolean>;
   stop(): Promise<void>;
 }
 
-export interface RolloutReconcilerOptions {
-  db: Knex;
-  clock: Clock;
-  log: Logger;
-  services: Services;
+export interface RolloutReconcilerOptions extends ReconcilerOptions {
   execute: Execute;
-  lease: Pick<Lease, 'epoch' | 'fence' | 'onChange'>;
 }
 
 const EVERY_MS = 5_000;
-/** Signals may be lost: how often all are looked for. */
+/** Signals may be lost, so all active rollouts are listed this often. */
 const SWEEP_MS = 60_000;
 const PASS_DEADLINE_MS = 60_000;
 
 export function createRolloutReconciler(options: RolloutReconcilerOptions): RolloutReconciler {
-  const { db, clock, log, services, execute, lease } = options;
+  const { db, execute } = options;
 
-  /** The result: whether to look again. */
-  const loop = createRunLoop<boolean>({
+  /** The result: whether the key needs another pass. */
+  const loop = createLeaderLoop<boolean, typeof db>({
+    ...loopParts(options),
     name: 'rollout reconciler',
-    clock,
+    signalName: ROLLOUTS_LOOP,
     deadlineMs: PASS_DEADLINE_MS,
+    failure: { key: 'rollout', message: 'rollout pass failed' },
+    listKeys: async () => [ALL_ROLLOUTS],
+    standBy: () => false,
     async reconcile(key, pass) {
-      const epoch = lease.epoch();
-      if (epoch === null) return false;
-      if (key === ALL_ROLLOUTS) {
-        for (const id of await listActiveRollouts(db)) loop.wake(id, 'sweep');
-        return true;
-      }
-      const ctx: Context = {
-        db,
-        actor: { type: 'system', name: 'rollout' },
-        clock,
-        log,
-        signal: pass.signal,
-        requestId: 'rollout',
-        ipAddress: null,
-        services,
-        fence: (tx) => lease.fence(tx, epoch),
-      };
-      return runRolloutPass(ctx, execute, key);
+      if (key !== ALL_ROLLOUTS)
+        return runRolloutPass(reconcilerContext(options, 'rollout', pass), execute, key);
+      for (const id of await listActiveRollouts(db)) loop.wake(id, 'sweep');
+      return true;
     },
-    resync: (key, goesOn) => (goesOn ? (key === ALL_ROLLOUTS ? SWEEP_MS : EVERY_MS) : null),
-    onFailure: (key, error, retryInMs) =>
-      log.warn({ rollout: key, retryInMs, reason: messageOf(error) }, 'a rollout was not looked at'),
-  });
-
-  const off = [
-    services.bus.on('wake', (signal) => {
-      if (signal.loop === ROLLOUTS_LOOP) loop.wake(signal.key, signal.trigger);
-    }),
-    services.bus.on('resync', () => loop.wake(ALL_ROLLOUTS, 'resync')),
-  ];
-  lease.onChange((leading) => {
-    if (leading) loop.wake(ALL_ROLLOUTS, 'leading');
+    resync: (key, isActive) => (isActive ? (key === ALL_ROLLOUTS ? SWEEP_MS : EVERY_MS) : null),
   });
 
   return {
-    start: () => loop.wake(ALL_ROLLOUTS, 'start'),
-    look: (rolloutId) => loop.look(rolloutId, 'asked'),
-    async stop() {
-      for (const remove of off) remove();
-      await loop.stop();
-    },
+    start: loop.start,
+    reconcile: (rolloutId) => loop.reconcile(rolloutId, 'requested'),
+    stop: loop.stop,
   };
 }

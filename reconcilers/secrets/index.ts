@@ -1,28 +1,20 @@
 /**
- * The secrets reconciler: on the leader, the secrets of every environment that keeps them outside follow their store.
- * A change of the store wakes it up; the timer finds what was changed inside of the store.
+ * The secrets reconciler: on the leader, it fetches the secrets of every environment that keeps them in an external store.
+ * A change of the store's settings wakes it; the timer finds what was changed inside the store.
  */
-import type { Knex } from 'knex';
-import type { Context, Services } from '../../controller/platform/operation/context.ts';
-import { messageOf } from '../../controller/platform/operation/errors.ts';
-import type { Lease } from '../../controller/platform/runtime/lease.ts';
-import type { Logger } from '../../controller/platform/runtime/logger.ts';
-import { listOutside, type Refreshed, refreshSecrets, SECRETS_LOOP } from '../../controller/secrets/index.ts';
+import {
+  listExternalEnvironments,
+  type Refreshed,
+  refreshSecrets,
+  SECRETS_LOOP,
+} from '../../controller/secrets/index.ts';
 import { backoff, jitter } from '../engine/backoff.ts';
-import type { Clock } from '../engine/clock.ts';
-import { createRunLoop } from '../engine/run-loop.ts';
+import { createLeaderLoop } from '../engine/leader-loop.ts';
+import { loopParts, type ReconcilerOptions, reconcilerContext } from '../reconciler-context.ts';
 
 export interface SecretReconciler {
   start(): Promise<void>;
   stop(): Promise<void>;
-}
-
-export interface SecretReconcilerOptions {
-  db: Knex;
-  clock: Clock;
-  log: Logger;
-  services: Services;
-  lease: Lease;
 }
 
 const EVERY_MS = 60_000;
@@ -30,36 +22,27 @@ const AFTER_FAULT_MS = 15_000;
 const afterThrottling = backoff({ firstMs: EVERY_MS, capMs: 15 * 60_000 });
 const PASS_DEADLINE_MS = 5 * 60_000;
 
-export function createSecretReconciler(options: SecretReconcilerOptions): SecretReconciler {
-  const { db, clock, log, services, lease } = options;
-  /** By environment, what was last said of its store: said once, not every minute. */
+export function createSecretReconciler(options: ReconcilerOptions): SecretReconciler {
+  const { db, log, services } = options;
+  /** By environment, the fault of its store that was logged last: each fault is logged once, not every minute. */
   const faults = new Map<string, string>();
-  /** By environment, how often in a row its store wanted to be asked less. */
+  /** By environment, how many times in a row its store asked for fewer requests. */
   const throttled = new Map<string, number>();
 
-  const loop = createRunLoop<Refreshed | null>({
+  const loop = createLeaderLoop<Refreshed | null, typeof db>({
+    ...loopParts(options),
     name: 'secrets reconciler',
-    clock,
+    signalName: SECRETS_LOOP,
     deadlineMs: PASS_DEADLINE_MS,
+    failure: { key: 'environmentId', message: 'secrets not fetched' },
+    listKeys: () => listExternalEnvironments(db),
+    standBy: () => null,
     async reconcile(environmentId, pass) {
-      const epoch = lease.epoch();
-      if (epoch === null) return null;
-      const ctx: Context = {
-        db,
-        actor: { type: 'system', name: 'secrets' },
-        clock,
-        log,
-        signal: pass.signal,
-        requestId: 'secrets',
-        ipAddress: null,
-        services,
-        fence: (tx) => lease.fence(tx, epoch),
-      };
-      const result = await refreshSecrets(ctx, environmentId);
-      tell(environmentId, result);
+      const result = await refreshSecrets(reconcilerContext(options, 'secrets', pass), environmentId);
+      logChanges(environmentId, result);
       return result;
     },
-    // Null where nothing is fetched: a change of the store, or of the leader, asks for the next look.
+    // Null where nothing is fetched: a change of the store, or of the leader, wakes the key again.
     resync(environmentId, result) {
       if (!result) return null;
       const times = result.isThrottled ? (throttled.get(environmentId) ?? 0) + 1 : 0;
@@ -68,14 +51,14 @@ export function createSecretReconciler(options: SecretReconcilerOptions): Secret
       if (times > 0) return jitter(afterThrottling(times));
       return result.fault === null ? (result.refreshMs ?? EVERY_MS) : AFTER_FAULT_MS;
     },
-    onFailure: (environmentId, error, retryInMs) =>
-      log.warn(
-        { environmentId, reason: messageOf(error), retryInMs: Math.round(retryInMs) },
-        'secrets not fetched',
-      ),
+    forgetEnvironment(environmentId) {
+      services.secretStores.forget(environmentId);
+      faults.delete(environmentId);
+      throttled.delete(environmentId);
+    },
   });
 
-  function tell(environmentId: string, result: Refreshed | null): void {
+  function logChanges(environmentId: string, result: Refreshed | null): void {
     if (result && result.changed.length > 0)
       log.info({ environmentId, changed: result.changed.length }, 'secrets have other values');
     const fault = result?.fault ?? null;
@@ -87,30 +70,5 @@ export function createSecretReconciler(options: SecretReconcilerOptions): Secret
     }
   }
 
-  async function wakeAll(trigger: string): Promise<void> {
-    for (const environmentId of await listOutside(db)) loop.wake(environmentId, trigger);
-  }
-  const off = [
-    services.bus.on('wake', (signal) => {
-      if (signal.loop === SECRETS_LOOP) loop.wake(signal.key, signal.trigger);
-    }),
-    services.bus.on('environment', ({ environmentId }) => {
-      loop.forget(environmentId);
-      services.secretStores.forget(environmentId);
-      faults.delete(environmentId);
-      throttled.delete(environmentId);
-    }),
-    services.bus.on('resync', () => void wakeAll('resync').catch(() => {})),
-  ];
-  lease.onChange((leading) => {
-    if (leading) void wakeAll('leading').catch(() => {});
-  });
-
-  return {
-    start: () => wakeAll('start'),
-    async stop() {
-      for (const remove of off) remove();
-      await loop.stop();
-    },
-  };
+  return { start: loop.start, stop: loop.stop };
 }

@@ -1,4 +1,4 @@
-/** Reading desired state out of a git repository: commits, manifests with their places, and what is wrong. */
+/** Reads desired state from a git repository: commits, manifests with their positions, and problems. */
 
 export { pointerTo } from '../../controller/platform/yaml/pointer.ts';
 export {
@@ -15,6 +15,7 @@ export { createScratch, type Scratch, type ScratchFile } from './git/scratch.ts'
 export { includePath } from './manifest/includes.ts';
 export { normaliseSpec, specHash } from './manifest/normalise.ts';
 export { includesOf, type ReadText, readText } from './manifest/read-text.ts';
+export { problemLocation } from './problem-location.ts';
 export { readDesired } from './scope/read-desired.ts';
 export { createSourceCache, type SourceCache } from './scope/source-cache.ts';
 export type {

@@ -89,7 +89,7 @@ export const ListAudit = Input({
   ...AUDIT_FILTERS,
   /** Of the page before. */
   cursor: Type.Optional(AuditCursor),
-  /** 50 unless told. */
+  /** Default: 50. */
   limit: Type.Optional(Type.Integer(AUDIT_LIMIT)),
 });
 export type ListAudit = Static<typeof ListAudit>;

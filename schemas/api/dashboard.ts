@@ -107,7 +107,7 @@ export const NodeCard = Type.Object({
   status: NodeHealth,
   statusReason: Type.String(),
   maintenance: Type.Boolean(),
-  /** Of all its processors; null until two heartbeats have told. */
+  /** Of all its processors; null before the second heartbeat. */
   cpuPercent: Nullable(Type.Number()),
   memoryPercent: Nullable(Type.Number()),
   pipelinesDesired: Type.Integer(),

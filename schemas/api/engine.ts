@@ -35,7 +35,7 @@ export const ComponentSchema = Type.Object({
    * JSON Schema of an object with the options of the type, without `type` and `inputs`, and without references. Beside
    * JSON Schema's own keywords: `enumDescriptions` (one for each of `enum`), `x-unit` (`seconds`, `bytes`, …),
    * `x-advanced` (few people need it), `x-language` (`vrl`), `x-sensitive` (name a secret here), `x-template` (`{{ field }}`
-   * may stand in it), `x-suggestions` (words that a text is often one of), `x-cut` (more may be set than is told here). A choice is a `oneOf` whose cases have a `title`; the
+   * may stand in it), `x-suggestions` (words that a text is often one of), `x-cut` (more may be set than is listed here). A choice is a `oneOf` whose cases have a `title`; the
    * tag of a case is a property with `const`.
    */
   schema: Type.Record(Type.String(), Type.Unknown()),

@@ -214,5 +214,5 @@ export const CancelledUpdate = Type.Object({
   cancelled: Type.Literal(true),
   targetVersion: Type.String(),
 });
-/** The agent was told; whether it does is seen by its uptime. */
+/** The request was sent to the agent; its uptime shows whether it restarted. */
 export const RestartedAgent = Type.Object({ nodeId: Id, requested: Type.Literal(true) });

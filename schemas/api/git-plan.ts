@@ -108,7 +108,7 @@ export const FleetFinding = Type.Object({
     'unknown-component',
     'missing-secret',
   ]),
-  /** error: refused by the check that stands for it; warning: told, and nothing is stopped. */
+  /** error: the check fails; warning: reported, and nothing is stopped. */
   severity: Type.Enum(['error', 'warning']),
   message: Type.String(),
   pipelines: Type.Array(Type.String()),
@@ -171,7 +171,7 @@ export const PlanFile = Input({
   path: Type.String({ minLength: 1, maxLength: 1024 }),
   /** Of a link: where it leads. */
   text: Type.String({ maxLength: 1024 * 1024 }),
-  /** A symbolic link: told, and never followed. */
+  /** A symbolic link: reported, and never followed. */
   link: Type.Optional(Type.Boolean()),
 });
 export type PlanFile = Static<typeof PlanFile>;

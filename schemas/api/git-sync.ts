@@ -266,7 +266,7 @@ export const ConfigureGitSync = Input({
   mode: GitMode,
   /** `embedded`, the repository that Headgate itself serves; or an http(s):// or ssh:// address, or user@host:path. */
   repositoryUrl: Type.Optional(Type.String({ minLength: 1, maxLength: 2048 })),
-  /** Absent: as before. Another host than before needs them anew. */
+  /** Absent: as before. Another host than before needs new ones. */
   credentials: Type.Optional(GitCredentials),
   /** Lines of a known_hosts file; an ssh remote needs its server's. Null takes them away. */
   knownHosts: Type.Optional(Nullable(Type.String({ maxLength: 65_536 }))),

@@ -44,7 +44,7 @@ export const ReleaseHold = Input({ environmentId: Id, id: Id });
 export const AdoptObject = Input({ environmentId: Id, ...Identity });
 /** Lets the next pass delete an object whose manifest left git and that waits (`headgate/prune: confirm`, rewritten history). */
 export const ConfirmPrune = Input({ environmentId: Id, ...Identity });
-export const Said = Type.Object({ environmentId: Id, ...MaybeIdentity });
+export const OverrideChange = Type.Object({ environmentId: Id, ...MaybeIdentity });
 
 /** One of the four columns. */
 const Column = Type.Object({

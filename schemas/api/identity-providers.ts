@@ -49,7 +49,7 @@ const options = {
   /** Empty: that of the settings of groups. */
   groupsClaim: Text(200),
   groupsScope: Text(200),
-  /** Put before every name of a group, so that those of two providers are told apart. */
+  /** Put before every name of a group, so that those of two providers differ. */
   groupPrefix: Text(50),
   /**
    * How a second factor that a team requires is met: asked for here (`ASK`); shown by `amr` or `acr`, asked for where neither
@@ -86,9 +86,9 @@ export const UpdateOidc = Input({
   /** Empty keeps the one that is stored, for the same issuer and client. For `private_key_jwt` a private key in PEM (PKCS #8). */
   clientSecret: ClientSecret,
   displayName: Type.Optional(Text(100)),
-  /** `client_secret_basic` unless told. */
+  /** Default: `client_secret_basic`. */
   tokenEndpointAuthMethod: Type.Optional(AuthMethodOfClient),
-  /** `oidc` unless told. One that there is not yet is another provider. */
+  /** Default: `oidc`. An unknown one creates another provider. */
   providerId: Type.Optional(ProviderId),
   options: Type.Optional(ProviderOptionsChange),
 });
@@ -99,7 +99,7 @@ export const ProviderSaved = Type.Object({
   warnings: Type.Array(Type.String()),
 });
 export const DisableOidc = Input({
-  /** `oidc` unless told. */
+  /** Default: `oidc`. */
   providerId: Type.Optional(ProviderId),
 });
 export const OidcTest = Type.Object({

@@ -38,7 +38,7 @@ export const Me = Type.Object({
   linkedToProvider: Type.Boolean(),
   /** How this session began. */
   signedInBy: Type.Enum(['password', 'oidc']),
-  /** Teams of theirs that ask for a second factor. */
+  /** The user's teams that require a second factor. */
   twoFactorRequiredBy: Type.Array(Type.String()),
   /** Backup codes that were not used yet. */
   backupCodesLeft: Type.Integer(),

@@ -125,7 +125,7 @@ export const PullRequest = Type.Object({
   requiredApprovals: Type.Integer(),
   /** Whether its forge merges it by itself once its checks have passed; null where the forge cannot. */
   autoMerge: Nullable(Type.Boolean()),
-  /** What its forge left out when it was opened, such as a reviewer whom it does not know. */
+  /** What its forge left out when it was opened, such as an unknown reviewer. */
   notice: Nullable(Type.String()),
   merge: PullRequestRefusal,
   review: PullRequestRefusal,

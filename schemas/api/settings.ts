@@ -162,7 +162,7 @@ export const SettingsView = Type.Object({
       error: Nullable(Type.String()),
     }),
   ),
-  /** What the provider has to be told to send people back to. */
+  /** The redirect address to register at the provider. */
   oidcRedirectUri: Type.String(),
   groups: GroupsView,
   scim: ScimView,

@@ -7,7 +7,7 @@ export interface Outputs {
   named: string[] | null;
 }
 
-/** An output without a name could not be told from the plain one. */
+/** An output without a name would be the default one. */
 const entriesOf = (value: unknown): string[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.keys(value).filter((name) => name !== '')

@@ -27,7 +27,7 @@ export const SCIM_LIMITS = {
   operations: 2_000,
   /** That one request names. */
   members: 20_000,
-  /** Of one page of groups, which ends early rather than telling more; a single group is told whole. */
+  /** Of one page of groups, which ends early at the limit; a single group is returned whole. */
   membersOfPage: 20_000,
   emails: 20,
   text: 256,

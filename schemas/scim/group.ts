@@ -35,7 +35,7 @@ export const GroupChange = Type.Union([
     how: Type.Enum(['add', 'remove', 'set']),
     ids: Members,
   }),
-  /** Whoever it chooses leaves. */
+  /** Removes the chosen members. */
   Input({ kind: Type.Literal('membersGone'), where: WhereText }),
 ]);
 export type GroupChange = Static<typeof GroupChange>;
@@ -65,6 +65,6 @@ export type ScimGroup = Static<typeof ScimGroup>;
 /** A page may hold fewer groups than were asked for. */
 export const ScimGroupList = Type.Object({ total: Type.Integer(), groups: Type.Array(ScimGroup) });
 export type ScimGroupList = Static<typeof ScimGroupList>;
-/** Who made the request need not be told of thousands of members. */
+/** The answer to a write leaves out members: there may be thousands. */
 export const ScimGroupChanged = Type.Object({ id: ScimId });
 export const ScimGone = Type.Object({ deleted: Type.Literal(true) });

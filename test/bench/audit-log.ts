@@ -1,7 +1,7 @@
 /** An audit log of years, written straight into the database, and who looks at it. */
-import type { Knex } from 'knex';
-import { hashPassword } from '../../controller/identity/access/sign-in/passwords.ts';
+import { createPasswords } from '../../controller/identity/access/sign-in/passwords.ts';
 import { insertUser } from '../../controller/identity/access/users/users-store.ts';
+import type { TestDb } from '../support/harness/test-db.ts';
 import { ADMIN } from './health-watch.ts';
 
 export const TEAMS = 20;
@@ -59,7 +59,7 @@ export const DAY = {
 };
 
 /** Teams of five environments and ten people each, all from 0; `MEMBER` is person 1. And a super admin. */
-export async function writePeople(db: Knex): Promise<void> {
+export async function writePeople(db: TestDb): Promise<void> {
   await db.raw(
     `INSERT INTO teams (id, name) SELECT ${sqlId('team', 'n')}, 'team-' || n FROM generate_series(0, ?) n`,
     [TEAMS - 1],
@@ -72,12 +72,12 @@ export async function writePeople(db: Knex): Promise<void> {
   await db.raw(
     `INSERT INTO users (id, email, name, password_hash)
      SELECT ${sqlId('person', 'n')}, 'person-' || n || '@example.org', 'Person ' || n, ? FROM generate_series(0, ?) n`,
-    [await hashPassword(MEMBER.password), PEOPLE - 1],
+    [await createPasswords().hash(MEMBER.password), PEOPLE - 1],
   );
   await insertUser(db, {
     email: ADMIN.HEADGATE_ADMIN_EMAIL,
     name: 'Bench',
-    passwordHash: await hashPassword(ADMIN.HEADGATE_ADMIN_PASSWORD),
+    passwordHash: await createPasswords().hash(ADMIN.HEADGATE_ADMIN_PASSWORD),
     isSuperAdmin: true,
   });
   await db.raw(
@@ -93,7 +93,7 @@ export async function writePeople(db: Knex): Promise<void> {
  * The indexes are made at the end, which takes a third of the time; what autovacuum would have done is done.
  */
 export async function writeAuditLog(
-  db: Knex,
+  db: TestDb,
   count: number,
   progress: (made: number) => void,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connect, type Database } from '../../controller/database/connect.ts';
+import { connect } from '../../controller/database/connect.ts';
 import { startEmbeddedPostgres } from '../../controller/database/embedded/embedded-postgres.ts';
 import { clusterDir } from '../../controller/database/embedded/location.ts';
 import { readPidFile, stopPostmaster } from '../../controller/database/embedded/postmaster.ts';
@@ -14,6 +14,7 @@ import {
 } from '../../controller/pipelines/lifecycle/store.ts';
 import { mintToken } from '../../controller/platform/crypto/tokens.ts';
 import { newId } from '../../controller/platform/operation/ids.ts';
+import type { TestDb } from '../support/harness/test-db.ts';
 
 /** As many as one machine should carry; with fewer, the limit of polls a node and minute would be in the way. */
 export const NODES = 20_000;
@@ -88,7 +89,7 @@ async function copyOf(url: string): Promise<string> {
 }
 
 async function fill(
-  db: Database,
+  db: TestDb,
   { nodes: count = NODES, environments: spread = 1 }: FleetSize,
 ): Promise<{ nodes: BenchNode[]; environments: BenchEnvironment[] }> {
   const teamId = newId();
@@ -128,7 +129,7 @@ function mintNodeToken(): { tokenId: string; token: string; hash: Buffer } {
 
 /** Deployed; on every node unless a selector is given. Answers its id. */
 export async function addPipeline(
-  db: Database,
+  db: TestDb,
   environmentId: string,
   name: string,
   nodeSelector: Record<string, string> | null = null,

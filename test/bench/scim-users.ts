@@ -1,6 +1,6 @@
 /** Users as SCIM leaves them, written straight into the database: ten thousand requests would take minutes. */
-import type { Knex } from 'knex';
 import { SCIM_URNS } from '../../schemas/scim/common.ts';
+import type { TestDb } from '../support/harness/test-db.ts';
 
 /** Numbers of users become what an identity provider would know of them. */
 export const userName = (n: number): string => `Person.${n}@Example.org`;
@@ -18,7 +18,7 @@ export const userResource = (n: number) => ({
 });
 
 /** The users 1 to `count`, each as `userResource` tells of it; answers their ids, that of user 1 first. */
-export async function writeScimUsers(db: Knex, count: number): Promise<string[]> {
+export async function writeScimUsers(db: TestDb, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, index) => `01bench${String(index + 1).padStart(19, '0')}`);
   await db.raw(
     `WITH made AS (INSERT INTO users (id, email, name, auth_method, is_super_admin)
@@ -36,7 +36,7 @@ export async function writeScimUsers(db: Knex, count: number): Promise<string[]>
 }
 
 /** What a user leaves in the database, without what is of this one alone. */
-export async function traceOf(db: Knex, n: number): Promise<string> {
+export async function traceOf(db: TestDb, n: number): Promise<string> {
   const { rows } = await db.raw<{ rows: { user: object; record: object }[] }>(
     `SELECT to_jsonb(u) - '{id,created_at,updated_at}'::text[] AS user,
        to_jsonb(s) - '{user_id,created_at,updated_at}'::text[] AS record

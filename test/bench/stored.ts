@@ -1,5 +1,5 @@
 /** Compares what the database holds with what the nodes have sent. */
-import type { Database } from '../../controller/database/connect.ts';
+import type { TestDb } from '../support/harness/test-db.ts';
 import type { BenchNode } from './fleet.ts';
 import { COUNTER_BASE } from './requests.ts';
 
@@ -8,7 +8,7 @@ import { COUNTER_BASE } from './requests.ts';
  * node's index; 0 is a node that has sent none, and must have no row.
  */
 export async function storedOtherwise(
-  db: Database,
+  db: TestDb,
   nodes: readonly BenchNode[],
   sequenceOf: (index: number) => number,
 ): Promise<number> {
@@ -28,7 +28,7 @@ export async function storedOtherwise(
 }
 
 /** The sum of the counters of all rows, which tells whether everything sent has been written. */
-export async function storedSum(db: Database): Promise<number> {
+export async function storedSum(db: TestDb): Promise<number> {
   const { rows } = await db.raw<{ rows: { stored: number | null }[] }>(
     'SELECT sum(events_in) / 5 AS stored FROM node_pipelines',
   );

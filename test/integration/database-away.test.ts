@@ -19,6 +19,8 @@ import {
   processesBelow,
 } from '../support/harness/embedded-cluster.ts';
 import { until } from '../support/harness/until.ts';
+import { enrollmentToken } from '../support/scenes/places.ts';
+import { testEnvironment } from '../support/scenes/two-teams.ts';
 import { signIn, type TestUser } from '../support/users/person.ts';
 
 /** A whole controller with an embedded Postgres of its own. */
@@ -63,7 +65,6 @@ describe('a controller whose database goes away', function () {
   let controller: Controller;
   let url: string;
   let root: TestUser;
-  let teamId: string;
   let node: TestNode;
   let log = '';
   const signals: Signal[] = [];
@@ -79,14 +80,8 @@ describe('a controller whose database goes away', function () {
     });
     url = `http://127.0.0.1:${controller.port}`;
     root = await signIn(url, ROOT.email, ROOT.password);
-    ({ id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Ours' }));
-    const { id: environmentId } = await root.mutate<{ id: string }>('environment.create', {
-      name: 'staging',
-      teamId,
-    });
-    const { token } = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
-      environmentId,
-    });
+    const { environmentId } = await testEnvironment(root);
+    const token = await enrollmentToken(root, environmentId);
     node = await enrollNode(url, token);
     expect((await beat()).status).to.equal(200);
     controller.systemContext('test').services.bus.on('user', (signal) => signals.push(signal));

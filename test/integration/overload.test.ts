@@ -2,9 +2,11 @@
 import { expect } from 'chai';
 import { enrollNode, heartbeat, type TestNode } from '../support/agents/agent-client.ts';
 import { send } from '../support/clients/http.ts';
-import { startTestController, type TestController } from '../support/harness/controller.ts';
+import { useController, useRoot } from '../support/harness/controller.ts';
 import { untilWaiting } from '../support/harness/lock-waiters.ts';
 import { until } from '../support/harness/until.ts';
+import { enrollmentToken } from '../support/scenes/places.ts';
+import { testEnvironment } from '../support/scenes/two-teams.ts';
 import { makeUser, type ProcedureResponse, signIn, type TestUser } from '../support/users/person.ts';
 
 const SEARCHES = 60;
@@ -12,29 +14,22 @@ const SEARCHES = 60;
 describe('a controller of which one viewer asks too much', function () {
   this.timeout(60_000);
   this.slow(20_000);
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let viewer: TestUser;
   let environmentId: string;
   let node: TestNode;
 
   before(async () => {
-    test = await startTestController();
-    root = await test.root();
-    const { id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Ours' });
-    ({ id: environmentId } = await root.mutate<{ id: string }>('environment.create', {
-      name: 'staging',
-      teamId,
-    }));
-    const { token } = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
-      environmentId,
-    });
+    const place = await testEnvironment(root);
+    environmentId = place.environmentId;
+    const { teamId } = place;
+    const token = await enrollmentToken(root, environmentId);
     node = await enrollNode(test.url, token);
     await makeUser(test.db, { email: 'viewer@example.org', teams: { [teamId]: 'VIEWER' } });
     await makeUser(test.db, { email: 'other@example.org', teams: { [teamId]: 'VIEWER' } });
     viewer = await signIn(test.url, 'viewer@example.org');
   });
-  after(() => test?.stop());
 
   const search = () =>
     viewer.call<{ lines: unknown[] }>('query', 'fleet.nodeLogs', {

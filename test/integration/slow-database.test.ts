@@ -4,34 +4,28 @@ import type { Knex } from 'knex';
 import { writeSetting } from '../../controller/platform/runtime/settings-store.ts';
 import type { FleetNode } from '../../schemas/api/fleet.ts';
 import { enrollNode, type TestNode } from '../support/agents/agent-client.ts';
-import { startTestController, type TestController } from '../support/harness/controller.ts';
+import { useController } from '../support/harness/controller.ts';
 import { until } from '../support/harness/until.ts';
+import { enrollmentToken } from '../support/scenes/places.ts';
+import { testEnvironment } from '../support/scenes/two-teams.ts';
 import type { TestUser } from '../support/users/person.ts';
 
 describe('a fleet whose database hangs', function () {
   this.timeout(30_000);
   this.slow(10_000);
-  let controller: TestController;
+  const controller = useController();
   let root: TestUser;
   let node: TestNode;
   let environmentId: string;
 
   before(async () => {
-    controller = await startTestController();
     await writeSetting(controller.db, 'fleet', { pollIntervalMs: 1_000 });
     root = await controller.root();
-    const { id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Ours' });
-    ({ id: environmentId } = await root.mutate<{ id: string }>('environment.create', {
-      name: 'staging',
-      teamId,
-    }));
-    const { token } = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
-      environmentId,
-    });
+    ({ environmentId } = await testEnvironment(root));
+    const token = await enrollmentToken(root, environmentId);
     node = await enrollNode(controller.url, token);
     await node.heartbeat({ pipelines: [] });
   });
-  after(() => controller?.stop());
 
   /** Reads of the tables wait until `during` has ended. */
   async function locked(tables: readonly string[], during: (tx: Knex.Transaction) => Promise<void>) {

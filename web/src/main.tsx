@@ -1,5 +1,5 @@
-import './app/trusted-types.ts';
-import './styles/index.ts';
+import './app/security/trusted-types.ts';
+import './ui/styles/index.ts';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app/app.tsx';

@@ -10,7 +10,7 @@ export interface Finding {
   message: string;
   /** What to do; empty where there is nothing to say. */
   hint: string;
-  /** As whoever runs the command would write it; null where it stands in no file. */
+  /** As the user of the command would write it; null where it is in no file. */
   path: string | null;
   line: number | null;
   column: number | null;

@@ -20,7 +20,7 @@ export function diskFull(path: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(`No space left on the disk of ${path}: free some and start again`);
 }
 
-/** Whoever knows the database knows it by its port, so that another one would not do. */
+/** Its users know the database by its port, so that another port would not do. */
 export function portTaken(port: number): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     `PostgreSQL cannot start again, since its port ${port} is taken by another program: end that one`,

@@ -1,6 +1,6 @@
 /**
  * Who uses the embedded PostgreSQL: every controller keeps a connection with a shared advisory lock, which PostgreSQL
- * drops when that controller dies, however it dies. Whoever leaves and then gets the lock alone was the last.
+ * drops when that controller dies, however it dies. A process that leaves and then gets the exclusive lock was the last.
  */
 import type pg from 'pg';
 import { isConnectionRefused, openClient } from './connection.ts';
@@ -12,7 +12,7 @@ const QUERY_TIMEOUT_MS = 10_000;
 export interface Membership {
   /** Aborted when the connection is lost. */
   lost: AbortSignal;
-  /** Gives it up. True for the last one, who keeps whoever comes now waiting until `end`. */
+  /** Gives it up. True for the last one, which keeps new processes waiting until `end`. */
   leave(): Promise<boolean>;
   end(): Promise<void>;
 }

@@ -40,7 +40,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Whose process a pid is: a postmaster of this cluster, certainly another one, gone, or not to be told. */
+/** Whose process a pid is: a postmaster of this cluster, certainly another one, gone, or unknown. */
 export type Identity = 'ours' | 'other' | 'gone' | 'unknown';
 
 export async function identify(pid: number, cluster: string): Promise<Identity> {
@@ -61,7 +61,7 @@ async function commandLine(pid: number): Promise<string[] | undefined> {
   const raw = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => undefined);
   if (raw !== undefined) return raw.split('\0').filter(Boolean);
   if (process.platform === 'linux') return undefined;
-  // Without /proc the arguments arrive joined; a path with spaces is then told apart by Postgres itself.
+  // Without /proc the arguments arrive joined; Postgres itself then separates a path with spaces.
   const listed = await run('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => undefined);
   return listed?.stdout.trim().split(' ').filter(Boolean);
 }

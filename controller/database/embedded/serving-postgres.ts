@@ -10,7 +10,7 @@ import { identify, launch, readPidFile, removeStalePidFile, stopPostmaster } fro
 
 const RETRY_MS = 20;
 const MAX_PORTS = 5;
-/** The lock is held for moments; longer than this, whoever has it is not one of us. */
+/** Our processes hold the lock for moments; a holder for longer is another program. */
 const LOCK_PATIENCE_MS = 5_000;
 /** Asked to end by somebody: the polite way waits until every client has left by itself, and ours do not. */
 const SMART_SHUTDOWN_MS = 500;

@@ -2,8 +2,8 @@ import type { Context } from '../../platform/operation/context.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
 
 /**
- * For an address that is new. One that is stored already is reported by the passes, so that its binding can still be turned
- * off. @throws BAD_REQUEST
+ * Checks a new address only. The passes report on a stored one, so that its binding can still be switched off.
+ * @throws BAD_REQUEST
  */
 export function assertTarget(
   { targetGuard }: Pick<Context['services'], 'targetGuard'>,

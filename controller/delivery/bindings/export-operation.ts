@@ -1,4 +1,4 @@
-/** What goes from the database to git: manifests to be committed by people. */
+/** Exports the database as manifests that users commit themselves. */
 import { OWNABLE_KINDS } from '../../../schemas/api/git-policy.ts';
 import { ExportedManifests, ExportManifests } from '../../../schemas/api/git-words.ts';
 import { environmentScope } from '../../identity/access/index.ts';
@@ -7,7 +7,7 @@ import { query } from '../../platform/operation/operation.ts';
 export const exportManifests = query({
   name: 'gitSync.export',
   summary: 'Manifests of what an environment holds, ready to be committed',
-  // An editor may read whole configs anyway; whoever only looks sees some values blanked.
+  // An editor may read whole configs anyway; a viewer sees some values blanked.
   role: 'EDITOR',
   permission: 'gitops.read',
   input: ExportManifests,

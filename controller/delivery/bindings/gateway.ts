@@ -1,4 +1,4 @@
-/** What the operations of this room ask of the reconcilers above it; the composition root supplies it. */
+/** What the operations of this domain ask of the reconcilers; the composition root supplies it. */
 import type { Knex } from 'knex';
 import type { GitPlan, PlanGit } from '../../../schemas/api/git-plan.ts';
 import type { GitPolicy, OwnableKind } from '../../../schemas/api/git-policy.ts';
@@ -6,56 +6,56 @@ import type { Committed, ExportedManifests, Proposed } from '../../../schemas/ap
 import type { Context } from '../../platform/operation/context.ts';
 import type { Binding } from './store.ts';
 
-/** A manifest without the places of a file: what a document says, and what the database holds. */
+/** A manifest without its place in a file, as a document or the database has it. */
 export interface PlainManifest {
   kind: OwnableKind;
   name: string;
   uid: string | null;
   labels: Record<string, string>;
-  /** As the manifest schema has it, defaults left out. */
+  /** In the form of the manifest schema, without defaults. */
   spec: Record<string, unknown>;
 }
 
-/** A change of one git-owned object, as an operation would have made it in the database. */
+/** A change of one git-owned object, as an operation would make it in the database. */
 export interface OwnedChange {
   objectId: string;
-  /** The operation that asks, for example `alert.updateRule`. */
+  /** The operation that makes the change, for example `alert.updateRule`. */
   operation: string;
   before: PlainManifest;
-  /** Null: it is deleted. */
+  /** Null: the object is deleted. */
   after: PlainManifest | null;
 }
 
-/** A pipeline that somebody rolled back though git describes it. */
+/** A pipeline that somebody rolled back although a manifest describes it. */
 export interface RolledBack {
   pipelineId: string;
-  /** For people: who did it, and to what. */
+  /** For readers of the proposal: who rolled back, and to what. */
   reason: string;
 }
 
-/** Where a change went; `fields` are JSON pointers into the manifest, none for a deletion. */
+/** Where a change was written. `fields` are JSON pointers into the manifest, none for a deletion. */
 export type Written<T> = T & { fields: string[] };
 
 export interface GitGateway {
-  /** What a change by hand of an object that git owns becomes here. */
+  /** What a manual change of a git-owned object becomes in this environment. */
   editsBecome(db: Knex, environmentId: string): Promise<GitPolicy['uiEdits']>;
-  /** What the database holds of an object, as a manifest would say it; null where it does not live. */
+  /** An object of the database as a manifest; null when it does not exist or is tombstoned. */
   manifestOf(db: Knex, kind: OwnableKind, objectId: string): Promise<PlainManifest | null>;
   /** Computes a plan and applies nothing. */
   plan(ctx: Context, binding: Binding, what: Pick<PlanGit, 'ref' | 'files'>): Promise<GitPlan>;
   /**
-   * Writes the change into the manifest, and nothing else of the file.
-   * @throws PRECONDITION_FAILED where it cannot be written without touching other lines.
+   * Writes the change into the manifest and touches nothing else in the file.
+   * @throws PRECONDITION_FAILED when it cannot be written without touching other lines
    */
   writeBack(ctx: Context, environmentId: string, change: OwnedChange): Promise<Written<Committed>>;
-  /** The same on a branch of its own, with a pull request. */
+  /** Like `writeBack`, on a branch of its own with a pull request. */
   propose(ctx: Context, environmentId: string, change: OwnedChange): Promise<Written<Proposed>>;
   /**
-   * Proposes that git says of a pipeline what it was rolled back to: what of it a version holds, and nothing else.
-   * @throws PRECONDITION_FAILED where git says so already, or it cannot be written without touching other lines.
+   * Proposes the spec of the version that a pipeline was rolled back to, as far as a version holds it.
+   * @throws PRECONDITION_FAILED when git has that spec already, or it cannot be written without touching other lines
    */
   proposeRollback(ctx: Context, environmentId: string, rolledBack: RolledBack): Promise<Written<Proposed>>;
-  /** Canonical manifests of what the environment holds in the database. */
+  /** The objects of the environment as canonical manifests. */
   export(ctx: Context, environmentId: string, kinds: readonly OwnableKind[]): Promise<ExportedManifests>;
 }
 

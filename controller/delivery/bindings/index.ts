@@ -1,6 +1,6 @@
-export { operatorOf } from './bound-environment.ts';
-export { dated as datedCommit } from './commit-text.ts';
+export { datedCommit } from './commit-text.ts';
 export * as gitSyncDrift from './drift/drift.ts';
+export { operatorOf } from './environment-binding.ts';
 export * as gitSyncToGit from './export-operation.ts';
 export * as gitSyncForge from './forge/check-forge.ts';
 export type { ForgeGateway } from './forge/forge-gateway.ts';
@@ -9,14 +9,14 @@ export type { GitGateway, OwnedChange, PlainManifest, RolledBack, Written } from
 export { gateEnds, type ManifestCounts, UNBOUND } from './inventory/gate-ends.ts';
 export {
   deleteManifests,
-  followNames,
   type ImportErrorWrite,
   type InventoryRecord,
-  isLeftBehind,
+  isUnrecordedRename,
   listFaults,
   type ManifestRecord,
   readInventory,
   readLine,
+  recordRenames,
   replaceImportErrors,
   upsertManifests,
 } from './inventory/inventory-store.ts';
@@ -44,7 +44,7 @@ export * as gitSyncApprovals from './overrides/approve-plan.ts';
 export * as gitSyncHolds from './overrides/hold-operations.ts';
 export { deleteReleasedHolds } from './overrides/hold-retention-store.ts';
 export { gitSyncOrphan } from './overrides/orphan-job.ts';
-export * as gitSyncWords from './overrides/override-operations.ts';
+export * as gitSyncOverrides from './overrides/override-operations.ts';
 export {
   beginApproved,
   deleteOverrides,

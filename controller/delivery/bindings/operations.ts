@@ -13,8 +13,8 @@ import { environmentScope, mayPush } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
-import { runningBinding, wake, wakePullRequests } from './bound-environment.ts';
 import { branchName, normalizeFolder } from './branch-and-folder.ts';
+import { runningBinding, wake, wakePullRequests } from './environment-binding.ts';
 import { isByApp, sealApp } from './forge/app-access.ts';
 import { forgeDiff, forgeOf, reviewDiff, reviewOf } from './forge/forge-setting.ts';
 import { listImportErrors } from './inventory/inventory-store.ts';
@@ -104,7 +104,7 @@ export const configure = mutation({
     const found = remoteOf(ctx.services, id, input, before);
     const wasThere = before?.repositoryUrl === 'embedded' && before.mode !== 'off';
     if (found.repositoryUrl === 'embedded' && input.mode !== 'off' && !wasThere)
-      await refuseToJoin(ctx, input.environmentId);
+      await assertMayJoin(ctx, input.environmentId);
     const forge = forgeOf(ctx.services, id, input, before, found.repositoryUrl);
     const { keyring } = ctx.services;
     const remote =
@@ -130,7 +130,7 @@ export const configure = mutation({
     const bindingId = await saveBinding(ctx.db, write);
     const changedForge = forgeDiff(before, forge);
     if (Object.keys(changedForge).length > 0) await setForgeError(ctx.db, bindingId, null);
-    // A copy of the database describes nothing: all of it is the UI's.
+    // A binding that is off, or only copies the database to git, owns no objects: they become the UI's.
     if ((input.mode === 'off' || input.mode === 'push') && before) await orphanObjects(ctx.db, before);
     ctx.audit({
       entityType: 'GitBinding',
@@ -153,14 +153,14 @@ export const configure = mutation({
 });
 
 /**
- * Whoever joins a shared repository reads all of it, and whoever is not EDITOR in their team as well may push no more: those
- * who are there already have to be asked, or somebody who may push there joins.
+ * Binding to the shared repository gives the team read access to all of it, and takes the right to push from everybody who
+ * is not EDITOR in that team as well. So only somebody who may push to the environments of the other teams may bind to it.
  */
-async function refuseToJoin(ctx: Context, environmentId: string): Promise<void> {
+async function assertMayJoin(ctx: Context, environmentId: string): Promise<void> {
   const others = await otherTeamsOf(ctx.db, 'embedded', environmentId);
   if (others.length === 0 || mayPush(ctx.actor, others)) return;
   throw forbidden(
-    'The repository that Headgate serves describes environments of other teams. Bind a repository of your own, or ask a super admin, or somebody who is EDITOR in those teams too, to bind this environment to it',
+    'The repository that Headgate serves describes environments of other teams. Bind your own repository, or ask a super admin or an EDITOR of those teams to bind this environment to it',
   );
 }
 

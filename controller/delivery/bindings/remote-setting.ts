@@ -1,4 +1,4 @@
-/** Where a binding's repository is and how it lets us in: what may come in, what stays as it was, what may be shown. */
+/** The repository of a binding and its credentials: the columns to store for an input, and what may be shown of them. */
 import { X509Certificate } from 'node:crypto';
 import type { Static } from 'typebox';
 import type { ConfigureGitSync, GitCredentials, ShownGitCredentials } from '../../../schemas/api/git-sync.ts';
@@ -22,7 +22,7 @@ import { willHaveForge } from './forge/forge-setting.ts';
 import type { Binding } from './store.ts';
 
 export interface RemoteColumns {
-  /** `embedded`, or an address in normal form. */
+  /** `embedded`, or a normalized address. */
   repositoryUrl: string;
   sealedCredentials: string | null;
   knownHosts: string | null;
@@ -37,8 +37,8 @@ const EMBEDDED: RemoteColumns = {
 };
 
 /**
- * What a binding is to have after `input`. What was left out stays, but only towards the very server that it was given for.
- * @throws BAD_REQUEST that names the field and says what to give.
+ * The columns after `input`. Omitted values stay, but only for the server that they were given for.
+ * @throws BAD_REQUEST that names the field and what to give
  */
 export function remoteOf(
   { keyring, targetGuard }: Context['services'],
@@ -56,22 +56,22 @@ export function remoteOf(
   }
   const address = inField('repositoryUrl', () => readAddress(given));
   if (address.url !== before?.repositoryUrl) assertTarget({ targetGuard }, 'repositoryUrl', address.host);
-  const kept = before && isFor(before, address) ? before : EMBEDDED;
-  const knownHosts = knownHostsOf(address, input.knownHosts, kept.knownHosts);
+  const previous = before && isFor(before, address) ? before : EMBEDDED;
+  const knownHosts = knownHostsOf(address, input.knownHosts, previous.knownHosts);
   const forWeb =
     address.transport === 'https' || (address.transport === 'ssh' && willHaveForge(input, before));
-  const caCertificate = caOf(forWeb, input.caCertificate, kept.caCertificate);
+  const caCertificate = caOf(forWeb, input.caCertificate, previous.caCertificate);
   const { credentials } = input;
   if (credentials?.type === 'app') {
     inField('credentials', () => assertFits(credentials, address));
-    // What git is let in by is known with the forge.
-    const { sealedCredentials } = kept;
+    // `forgeOf` decides about the app.
+    const { sealedCredentials } = previous;
     return { repositoryUrl: address.url, sealedCredentials, knownHosts, caCertificate };
   }
-  if (credentials === undefined && kept.sealedCredentials !== null)
+  if (credentials === undefined && previous.sealedCredentials !== null)
     return {
       repositoryUrl: address.url,
-      sealedCredentials: kept.sealedCredentials,
+      sealedCredentials: previous.sealedCredentials,
       knownHosts,
       caCertificate,
     };
@@ -97,9 +97,9 @@ function inField<T>(field: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const told =
+    const isExplained =
       error instanceof AddressError || error instanceof CredentialsError || error instanceof SshKeyError;
-    throw told ? badRequest(`${field}: ${error.message}`) : error;
+    throw isExplained ? badRequest(`${field}: ${error.message}`) : error;
   }
 }
 
@@ -109,42 +109,42 @@ const HOST_KEY =
 function knownHostsOf(
   { transport, host, port }: RemoteAddress,
   given: string | null | undefined,
-  kept: string | null,
+  previous: string | null,
 ): string | null {
   if (transport !== 'ssh') {
     if (typeof given === 'string') throw badRequest('knownHosts is for ssh addresses; leave it out');
     return null;
   }
-  const text = (given === undefined ? kept : given)?.replaceAll('\r\n', '\n').trim() ?? '';
+  const text = (given === undefined ? previous : given)?.replaceAll('\r\n', '\n').trim() ?? '';
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
   const scan = `ssh-keyscan ${port === 22 ? '' : `-p ${port} `}${host}`;
   if (lines.length === 0) {
     throw badRequest(
-      `knownHosts is required for an ssh address: nothing else tells that ${host} is who it says. Give what \`${scan}\` prints, after comparing it with what the server's owner publishes`,
+      `knownHosts is required for an ssh address: nothing else proves the identity of ${host}. Give the output of \`${scan}\`, after comparing it with the keys that the server's owner publishes`,
     );
   }
   const bad = lines.findIndex((line) => /[^\x20-\x7e\t]/.test(line) || !HOST_KEY.test(line.trim()));
   if (bad >= 0)
-    throw badRequest(`knownHosts: line ${bad + 1} is no host key; give the lines that \`${scan}\` prints`);
+    throw badRequest(`knownHosts: line ${bad + 1} is not a host key; give the lines that \`${scan}\` prints`);
   return text;
 }
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
-/** `forWeb`: something is asked by HTTPS, be it the repository or its forge. */
-function caOf(forWeb: boolean, given: string | null | undefined, kept: string | null): string | null {
+/** `forWeb`: the repository or its forge is reached by HTTPS. */
+function caOf(forWeb: boolean, given: string | null | undefined, previous: string | null): string | null {
   if (!forWeb) {
     if (typeof given === 'string') throw badRequest('caCertificate is for https addresses; leave it out');
     return null;
   }
-  if (given === undefined) return kept;
+  if (given === undefined) return previous;
   if (given === null) return null;
   if (/PRIVATE KEY/.test(given))
     throw badRequest('caCertificate holds a private key; give the certificate of the authority alone');
   const blocks = given.match(CERTIFICATE) ?? [];
   const rest = given.replaceAll(CERTIFICATE, '');
   if (blocks.length === 0 || rest.includes('-----') || !blocks.every(isCertificate))
-    throw badRequest('caCertificate is no certificate in PEM form (-----BEGIN CERTIFICATE-----)');
+    throw badRequest('caCertificate is not a certificate in PEM form (-----BEGIN CERTIFICATE-----)');
   return `${blocks.join('\n')}\n`;
 }
 
@@ -157,7 +157,7 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-/** Null for the embedded repository, and where no key opens them: then the last error tells. */
+/** Null for the embedded repository, and when no key opens the credentials: `lastError` of the binding reports that. */
 export function presentRemote(
   { keyring }: Context['services'],
   binding: Binding,
@@ -171,13 +171,13 @@ export function presentRemote(
   }
 }
 
-/** For the audit log: what changed, never to what. */
+/** For the audit log: which values changed, never their content. */
 export function remoteDiff(before: RemoteColumns | null, after: RemoteColumns): Record<string, unknown> {
   const changed = (field: 'sealedCredentials' | 'knownHosts' | 'caCertificate') =>
     (before?.[field] ?? null) !== after[field];
-  const word = (value: string | null | undefined) => (value ? 'set' : null);
+  const presence = (value: string | null | undefined) => (value ? 'set' : null);
   const entry = (field: Parameters<typeof changed>[0]) =>
-    changed(field) ? [word(before?.[field]), after[field] ? 'changed' : null] : undefined;
+    changed(field) ? [presence(before?.[field]), after[field] ? 'changed' : null] : undefined;
   return Object.fromEntries(
     Object.entries({
       repositoryUrl:
@@ -191,7 +191,6 @@ export function remoteDiff(before: RemoteColumns | null, after: RemoteColumns): 
   );
 }
 
-/** Where a `POST` wakes the loop. */
 /** The Git page of an environment in the UI. */
 export const gitPageUrl = (baseUrl: string, environmentId: string): string =>
   `${baseUrl}/e/${encodeURIComponent(environmentId)}/git`;

@@ -1,9 +1,9 @@
-/** What was rolled back past git is proposed to git, so that it need not be held for ever. */
+/** Proposes a rollback of a git-owned pipeline to git, so that its hold can end. */
 import Type from 'typebox';
 import { mutation } from '../../platform/operation/operation.ts';
 import { findObject } from './inventory/objects-queries.ts';
 
-/** Of the job that a rollback queues: the repository may be away at that moment, and the rollback must not wait for it. */
+/** Runs as a job that the rollback queues: a rollback must not wait for a repository that may be unreachable. */
 export const gitSyncProposeRollback = mutation({
   name: 'gitSync.proposeRollback',
   summary: 'Propose to git what a pipeline was rolled back to',

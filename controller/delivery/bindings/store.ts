@@ -4,7 +4,7 @@ import type { GuardResult } from '../../../schemas/api/git-plan.ts';
 import type { BoundForge, CommitInfo, ReviewRules } from '../../../schemas/api/git-sync.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { releaseFromGit } from '../ownership/index.ts';
-import { commitText, dated } from './commit-text.ts';
+import { commitText, datedCommit } from './commit-text.ts';
 import type { ManifestPolicy, PolicyParts } from './policy/policy.ts';
 import type { PullRequestSettingsParts } from './policy/pull-request-settings.ts';
 
@@ -13,7 +13,7 @@ export type GitMode = 'off' | 'observe' | 'sync' | 'push';
 export interface Binding {
   id: string;
   environmentId: string;
-  /** Counts what people change of it. */
+  /** Grows with each change of the binding by a user. */
   revision: number;
   environmentName: string;
   teamId: string;
@@ -21,61 +21,61 @@ export interface Binding {
   repositoryUrl: string;
   /** Branch or tag. */
   ref: string;
-  /** What `ref`, or the one before it, was when it was last found: `refs/heads/…` or `refs/tags/…`. */
+  /** The full name of `ref` when it, or its predecessor, was last found: `refs/heads/…` or `refs/tags/…`. */
   resolvedRef: string | null;
   path: string;
   sharedPaths: string[];
   intervalSeconds: number;
-  /** What was set of the binding's own policy. */
+  /** The parts of its own policy that somebody set. */
   policy: PolicyParts;
-  /** Of the Environment and Repository manifests of the applied commit. */
+  /** From the Environment and Repository manifests of the applied commit. */
   manifestPolicy: ManifestPolicy;
-  /** Sealed by the keyring; null for none. Never to be logged or answered. */
+  /** Sealed by the keyring; null for none. Must never be logged or returned. */
   sealedCredentials: string | null;
   knownHosts: string | null;
   caCertificate: string | null;
-  /** Where the pull requests of a remote live; `none`: here. */
+  /** Where the pull requests of a remote live; `none`: Headgate keeps them itself. */
   forge: ForgeChoice;
   forgeUrl: string | null;
   forgeProject: string | null;
-  /** Sealed by the keyring, both. Never to be logged or answered. */
+  /** Both sealed by the keyring. Must never be logged or returned. */
   sealedForgeToken: string | null;
-  /** GitHub: the app whose private key is sealed in the place of a token. */
+  /** GitHub: the app whose private key is sealed instead of a token. */
   forgeAppId: string | null;
   sealedWebhookSecret: string | null;
   forgeError: ForgeError | null;
-  /** Of the embedded repository: the branch takes merged pull requests only, and how many have to approve one. */
+  /** Embedded repository: the branch only takes merged pull requests with this many approvals. */
   protectBranch: boolean;
   requiredApprovals: number;
-  /** What was set of how its pull requests are opened. */
+  /** The settings of its pull requests that somebody set. */
   pullRequestSettings: PullRequestSettingsParts;
   /** When the first plan was empty or approved; nothing is applied before. */
   begunAt: Date | null;
-  /** The applied commit, where it did not come after the one before it: deletions wait for a commit on top. */
+  /** The applied commit, when it is not a descendant of the one before: deletions wait for a commit on top. */
   rewrittenCommit: string | null;
   waitingPlan: WaitingPlan | null;
   suspendedAt: Date | null;
   suspendedBy: string | null;
   suspendReason: string | null;
-  /** When a pass first read the remote with its present address and credentials. Null: not yet. Of no use for the embedded one. */
+  /** When a pass first read the remote with its present address and credentials; null before. Unused for the embedded one. */
   readAt: Date | null;
   headCommit: CommitInfo | null;
   appliedCommit: CommitInfo | null;
   lastPassAt: Date | null;
   lastError: string | null;
-  /** Where the server redirects to, within its origin; null where the address holds. */
+  /** Where the server redirects to, within its origin; null when it does not. */
   redirectedTo: string | null;
 }
 
 export type ForgeChoice = BoundForge['name'];
 
-/** Why the forge did not do what it was asked last. */
+/** Why the last request to the forge failed. */
 export interface ForgeError {
   message: string;
   at: Date;
 }
 
-/** A plan that is not applied before somebody approves exactly it. */
+/** A plan that is only applied after somebody approves exactly it. */
 export interface WaitingPlan {
   hash: string;
   guards: GuardResult[];
@@ -100,8 +100,8 @@ function toBinding(row: Binding): Binding {
     ...row,
     forgeError: forgeError && { ...forgeError, at: new Date(forgeError.at) },
     waitingPlan: waitingPlan && { ...waitingPlan, since: new Date(waitingPlan.since) },
-    headCommit: dated(row.headCommit),
-    appliedCommit: dated(row.appliedCommit),
+    headCommit: datedCommit(row.headCommit),
+    appliedCommit: datedCommit(row.appliedCommit),
   };
 }
 
@@ -112,7 +112,7 @@ export async function findBinding(db: Knex, environmentId: string): Promise<Bind
   return rows[0] ? toBinding(rows[0]) : null;
 }
 
-/** Of one that need not be bound. */
+/** The name of an environment, bound or not. */
 export async function environmentNameOf(db: Knex, environmentId: string): Promise<string> {
   return (await db('environments').where({ id: environmentId }).first('name'))?.name ?? '';
 }
@@ -123,7 +123,7 @@ export async function listBindings(db: Knex): Promise<Binding[]> {
 }
 
 export interface BindingWrite {
-  /** As `lockBinding` gave it; what is sealed is sealed for this one. */
+  /** From `lockBinding`; values are sealed for this id. */
   id?: string;
   environmentId: string;
   mode: GitMode;
@@ -132,26 +132,26 @@ export interface BindingWrite {
   path: string;
   sharedPaths: string[];
   intervalSeconds: number;
-  /** Left out: as it was. */
+  /** Omitted: unchanged. */
   policy?: PolicyParts;
-  /** Left out: none. */
+  /** Omitted: none. */
   sealedCredentials?: string | null;
   knownHosts?: string | null;
   caCertificate?: string | null;
-  /** Left out: as it was; of a new one, none. */
+  /** Omitted: unchanged; none for a new binding. */
   forge?: ForgeColumns;
-  /** Left out: as it was. */
+  /** Omitted: unchanged. */
   review?: ReviewRules;
-  /** Left out: as it was. */
+  /** Omitted: unchanged. */
   pullRequestSettings?: PullRequestSettingsParts;
 }
 
-/** Where the pull requests of a remote live, and what is sealed for it. */
+/** Where the pull requests of a remote live, and its sealed credentials. */
 export interface ForgeColumns {
   forge: ForgeChoice;
   forgeUrl: string | null;
   forgeProject: string | null;
-  /** Of an app its private key. */
+  /** The private key of an app. */
   sealedForgeToken: string | null;
   forgeAppId: string | null;
   sealedWebhookSecret: string | null;
@@ -169,19 +169,19 @@ export const NO_FORGE: ForgeColumns = {
 const passLock = (environmentId: string) => `git pass of ${environmentId}`;
 
 /**
- * To be called first in a transaction that changes what passes go by: no pass writes until it ends, and one that has begun
- * does not go on after it.
+ * Call it first in a transaction that changes the settings of passes: no pass writes until the transaction ends, and a pass
+ * that began before it does not continue after it.
  */
 async function lockOutPasses(tx: Knex, environmentId: string): Promise<void> {
   await tx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [passLock(environmentId)]);
 }
 
-/** Somebody has bound the environment in another way, or suspended it, since the pass began. */
+/** Somebody changed or suspended the binding after the pass began. */
 export class BindingChangedError extends Error {
   override readonly name = 'BindingChangedError';
 }
 
-/** First in each transaction of a pass. @throws BindingChangedError */
+/** Call it first in each transaction of a pass. @throws BindingChangedError */
 export async function fenceBinding(
   tx: Knex,
   { id, environmentId, revision }: Pick<Binding, 'id' | 'environmentId' | 'revision'>,
@@ -191,7 +191,7 @@ export async function fenceBinding(
   if (row?.revision !== revision) throw new BindingChangedError('the binding was changed meanwhile');
 }
 
-/** The id that the binding of the environment has or is to have. Nobody else configures it until the transaction ends. */
+/** The id of the environment's binding, new or existing. Nobody else configures it until the transaction ends. */
 export async function lockBinding(tx: Knex, environmentId: string): Promise<string> {
   await lockOutPasses(tx, environmentId);
   await tx('environments').where({ id: environmentId }).forNoKeyUpdate().first('id');
@@ -200,8 +200,8 @@ export async function lockBinding(tx: Knex, environmentId: string): Promise<stri
 }
 
 /**
- * Its own environment, and those of the bindings that have read the same repository as it has, by credentials where it has
- * some; none where it is unknown.
+ * The environment of the binding, and those of bindings that have read the same repository with it, by credentials of their
+ * own if they have some. Empty for an unknown binding.
  */
 export async function environmentsBeside(db: Knex, bindingId: string): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
@@ -222,7 +222,7 @@ const forgeColumns = (forge: ForgeColumns) => ({
   sealed_webhook_secret: forge.sealedWebhookSecret,
 });
 
-/** Ids of the teams, but for that of this environment, that have an environment bound to the repository. */
+/** Ids of the other teams that have an environment bound to the repository. */
 export async function otherTeamsOf(db: Knex, repository: string, environmentId: string): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `SELECT DISTINCT e.team_id AS id FROM git_bindings b JOIN environments e ON e.id = b.environment_id
@@ -253,16 +253,16 @@ export async function saveBinding(db: Knex, write: BindingWrite): Promise<string
       : {}),
     updated_at: db.fn.now(),
   };
-  // Another tree is bound as if for the first time: what it does to the objects that are there is looked at before.
+  // Another tree counts as a first binding: its plan must be approved first.
   const sameTree = db.raw(
     'CASE WHEN git_bindings.path = excluded.path AND git_bindings.repository_url = excluded.repository_url THEN git_bindings.begun_at END',
   );
-  // What was read of another repository says nothing of this one.
+  // What was read from another repository does not apply to this one.
   const ofSameRepository = (column: string) =>
     db.raw('CASE WHEN git_bindings.repository_url = excluded.repository_url THEN git_bindings.?? END', [
       column,
     ]);
-  // Neither does what was read with other credentials say that these let anybody in.
+  // A successful read with other credentials does not prove that these work.
   const sameAccess = db.raw(
     `CASE WHEN (git_bindings.repository_url, git_bindings.sealed_credentials, git_bindings.known_hosts, git_bindings.ca_certificate)
        IS NOT DISTINCT FROM (excluded.repository_url, excluded.sealed_credentials, excluded.known_hosts, excluded.ca_certificate)
@@ -280,10 +280,10 @@ export async function saveBinding(db: Knex, write: BindingWrite): Promise<string
       revision: db.raw('git_bindings.revision + 1'),
     })
     .returning('id');
-  return row.id;
+  return (row as { id: string }).id;
 }
 
-/** What git owned here belongs to the UI from now on; nothing is deleted. */
+/** Gives everything that git owned in the environment to the UI; nothing is deleted. */
 export async function orphanObjects(db: Knex, binding: { id: string; environmentId: string }): Promise<void> {
   await db('git_manifests').where({ binding_id: binding.id }).delete();
   await db('git_import_errors').where({ binding_id: binding.id }).delete();
@@ -296,10 +296,10 @@ export async function orphanObjects(db: Knex, binding: { id: string; environment
     begun_at: null,
     rewritten_commit: null,
     waiting_plan: null,
-    waiting_deeds: [],
+    waiting_actions: [],
     manifest_policy: '{}',
   });
-  for (const table of ['git_object_words', 'git_approvals', 'git_holds'])
+  for (const table of ['object_overrides', 'git_approvals', 'git_holds'])
     await db(table).where({ binding_id: binding.id }).delete();
 }
 
@@ -318,24 +318,24 @@ export async function updateBindingStatus(
     headCommit?: CommitInfo;
     resolvedRef?: string;
     appliedCommit?: CommitInfo;
-    /** What the applied commit says of the policy. */
+    /** The policy in the applied commit. */
     manifestPolicy?: ManifestPolicy;
     begunAt?: Date;
     rewrittenCommit?: string | null;
     /** Null: none waits. Absent: nobody has looked. */
-    waitingPlan?: (Omit<WaitingPlan, 'since'> & { deeds: readonly string[] }) | null;
+    waitingPlan?: (Omit<WaitingPlan, 'since'> & { actions: readonly string[] }) | null;
     lastError: string | null;
   },
 ): Promise<void> {
   const { waitingPlan } = status;
-  // A plan that waits on is as old as it was.
+  // A plan that still waits keeps its time.
   const waiting = waitingPlan && {
     waiting_plan: tx.raw(
       `?::jsonb || jsonb_build_object('since',
          CASE WHEN waiting_plan->>'hash' = ? THEN waiting_plan->'since' ELSE to_jsonb(now()) END)`,
       [JSON.stringify({ hash: waitingPlan.hash, guards: waitingPlan.guards }), waitingPlan.hash],
     ),
-    waiting_deeds: waitingPlan.deeds,
+    waiting_actions: waitingPlan.actions,
   };
   await tx('git_bindings')
     .where({ id: bindingId })
@@ -350,29 +350,29 @@ export async function updateBindingStatus(
       ...(status.manifestPolicy ? { manifest_policy: JSON.stringify(status.manifestPolicy) } : {}),
       ...(status.begunAt ? { begun_at: status.begunAt } : {}),
       ...(status.rewrittenCommit === undefined ? {} : { rewritten_commit: status.rewrittenCommit }),
-      ...(waiting ?? (waitingPlan === null ? { waiting_plan: null, waiting_deeds: [] } : {})),
+      ...(waiting ?? (waitingPlan === null ? { waiting_plan: null, waiting_actions: [] } : {})),
     });
 }
 
-/** False where it is so already. */
+/** Returns false when nothing changes. */
 export async function setSuspended(
   tx: Knex,
   { id, environmentId }: Pick<Binding, 'id' | 'environmentId'>,
-  said: { by: string; reason: string } | null,
+  suspension: { by: string; reason: string } | null,
 ): Promise<boolean> {
   await lockOutPasses(tx, environmentId);
   const rows = tx('git_bindings').where({ id }).increment('revision');
-  const changed = said
+  const changed = suspension
     ? await rows
         .whereNull('suspended_at')
-        .update({ suspended_at: tx.fn.now(), suspended_by: said.by, suspend_reason: said.reason })
+        .update({ suspended_at: tx.fn.now(), suspended_by: suspension.by, suspend_reason: suspension.reason })
     : await rows
         .whereNotNull('suspended_at')
         .update({ suspended_at: null, suspended_by: null, suspend_reason: null });
   return changed > 0;
 }
 
-/** The plan that waits; no pass replaces it until the transaction ends. */
+/** The waiting plan; no pass replaces it until the transaction ends. */
 export async function lockWaitingPlan(tx: Knex, bindingId: string): Promise<WaitingPlan | null> {
   const row: { plan: WaitingPlan | null } | undefined = await tx('git_bindings')
     .where({ id: bindingId })
@@ -381,7 +381,7 @@ export async function lockWaitingPlan(tx: Knex, bindingId: string): Promise<Wait
   return row?.plan ?? null;
 }
 
-/** Why the forge did not do what it was asked last; null: it did. False where that is known already. */
+/** Stores why the forge refused the last request, or null after a success. Returns false when that is stored already. */
 export async function setForgeError(db: Knex, bindingId: string, message: string | null): Promise<boolean> {
   const rows = db('git_bindings').where({ id: bindingId });
   const changed =

@@ -1,4 +1,4 @@
-/** Making rows what manifests of one commit say: what the kinds' `converge` operations share. */
+/** Shared by the `converge` operations of all kinds: they make rows match the manifests of one commit. */
 import Type, { type Static } from 'typebox';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { newId } from '../../platform/operation/ids.ts';
@@ -12,14 +12,14 @@ export const Commit = Type.Object({
   message: Type.String(),
 });
 
-/** One manifest. `Spec` is checked by its own schema long before. */
+/** One manifest. Its `Spec` was checked by its own schema before. */
 export const convergeInput = <Spec>() =>
   Type.Object({
     environmentId: Type.String(),
     commit: Commit,
     items: Type.Array(
       Type.Object({
-        /** The row that the identity stands for; null when git has not applied it before. */
+        /** The row of this identity; null when git has not applied it before. */
         objectId: Type.Union([Type.String(), Type.Null()]),
         name: Type.String(),
         uid: Type.Union([Type.String(), Type.Null()]),
@@ -38,9 +38,9 @@ export const Converged = Type.Array(
   Type.Object({
     objectId: Type.String(),
     outcome: Type.Enum([...OUTCOMES]),
-    /** The version that is the newest now; null for kinds without versions. */
+    /** The newest version; null for kinds without versions. */
     version: Type.Union([Type.Integer(), Type.Null()]),
-    /** That version is on its way to some nodes first; absent for kinds without rollouts. */
+    /** Whether that version goes to some nodes first; absent for kinds without rollouts. */
     canary: Type.Optional(Type.Boolean()),
   }),
 );
@@ -49,16 +49,16 @@ export type Converged = Static<typeof Converged>;
 export const outcomeOf = (row: { tombstonedAt: Date | null } | null): (typeof OUTCOMES)[number] =>
   row === null ? 'created' : row.tombstonedAt === null ? 'changed' : 'restored';
 
-/** For kinds whose objects are one row: no versions, nothing beside it. */
+/** For kinds whose objects are one row, without versions. */
 export function convergeOperation<Spec>(of: {
   /** The operation's name, for example `alert.converge`. */
   name: string;
-  /** Begins the audit actions: `alertRule` makes `alertRule.created`. */
+  /** The prefix of the audit actions: `alertRule` makes `alertRule.created`. */
   noun: string;
   entityType: string;
   table: OwnedTable;
   types: ColumnTypes;
-  /** The kind's own columns, in the order of the specs. */
+  /** The columns of the kind, in the order of the specs. */
   columns(
     ctx: MutationContext,
     environmentId: string,

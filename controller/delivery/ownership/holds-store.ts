@@ -1,4 +1,4 @@
-/** Deciding against what git says of one object, at once: the change is made in the database, and git does not undo it. */
+/** Overrides git for one object at once: the change is made in the database, and a hold keeps git from reverting it. */
 import type { Knex } from 'knex';
 import { nameOfActor } from '../../platform/operation/actor-name.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
@@ -6,7 +6,7 @@ import { notFound, preconditionFailed } from '../../platform/operation/errors.ts
 import { newId } from '../../platform/operation/ids.ts';
 import { lockRow, NOUNS, type OwnedTable } from './store.ts';
 
-/** Proposes to git what a pipeline was rolled back to. */
+/** Proposes a rollback of a pipeline to git. */
 export const ROLLED_BACK_JOB = 'propose-rollback';
 
 interface Described {
@@ -17,12 +17,11 @@ interface Described {
   seenHash: string | null;
   appliedHash: string | null;
 }
-
 /**
- * Locks the row until the transaction ends. Where git describes it, the spec that git has now is held, so that what is
- * done next stays; a newer one is taken. `only`: the
- * hash of the one spec to be held, where git may have a newer one by now. Answers whether git describes it.
- * @throws NOT_FOUND; PRECONDITION_FAILED where a pass that is under way has not recorded the object yet.
+ * Locks the row until the transaction ends. For a git-owned row it also holds the spec that git has now, so that git does not
+ * revert the change that follows; a newer spec is applied. `only` is the hash of the one spec to hold, for cases in which git
+ * may have a newer one by now. Returns whether git owns the row.
+ * @throws NOT_FOUND; PRECONDITION_FAILED when a running pass has not recorded the object yet
  */
 export async function lockHolding(
   ctx: MutationContext,
@@ -36,13 +35,13 @@ export async function lockHolding(
   if (!row) throw notFound(`${noun[0]?.toUpperCase()}${noun.slice(1)}`);
   if (row.managedBy !== 'git') return false;
   const line = await findDescribed(ctx.db, id);
-  const said = only === undefined ? [line?.seenHash, line?.appliedHash] : [only];
-  const hashes = new Set(said.filter((hash) => hash != null));
+  const specs = only === undefined ? [line?.seenHash, line?.appliedHash] : [only];
+  const hashes = new Set(specs.filter((hash) => hash != null));
   if (!line || hashes.size === 0)
     throw preconditionFailed(
       `The ${noun} "${row.name}" is just being applied from git; try again in a moment`,
     );
-  // Git may go back to what it said before the newest commit.
+  // Git may go back to the spec before the newest commit, so both are held.
   for (const specHash of hashes) await insertHold(ctx, line, specHash, reason);
   const { environmentId } = row;
   ctx.audit({

@@ -1,7 +1,7 @@
-/** Changes that people make: in the database of what the UI owns, and by the environment's policy of what git describes. */
+/** Changes by users: of UI-owned objects in the database, of git-owned ones by the environment's policy. */
 import type { Knex } from 'knex';
 import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
-import type { Context, MutationContext, Redirected } from '../../platform/operation/context.ts';
+import type { Context, MutationContext, RollbackOutcome } from '../../platform/operation/context.ts';
 import { DomainError, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { findManifestOf, lockRow, NOUNS, type OwnedTable } from './store.ts';
 
@@ -18,10 +18,10 @@ const KINDS: Record<OwnedTable, OwnableKind> = {
 };
 
 /**
- * The row, locked until the transaction ends. Where git describes it and the policy lets changes become commits or
- * proposals, the work goes on as if the row were the UI's: it is undone, and written to git instead.
- * @throws NOT_FOUND where it is gone; PRECONDITION_FAILED with path and line where a manifest describes it and the policy
- * refuses
+ * Locks the row until the transaction ends. When git owns it and the policy turns changes into commits or proposals, the
+ * operation goes on as if the UI owned it; its change is then rolled back and written to git instead.
+ * @throws NOT_FOUND when it is gone; PRECONDITION_FAILED with path and line when a manifest describes it and the policy refuses
+ * changes
  */
 export async function lockEditable(
   ctx: MutationContext,
@@ -33,7 +33,7 @@ export async function lockEditable(
   return row;
 }
 
-/** The same for changes that no manifest can say: what git describes is refused, whatever the policy. */
+/** Like `lockEditable`, for changes that no manifest can express: those of git-owned objects are refused by every policy. */
 export async function lockHandmade(
   ctx: MutationContext,
   table: OwnedTable,
@@ -51,7 +51,7 @@ async function lockLiving(ctx: MutationContext, table: OwnedTable, id: string) {
   return row;
 }
 
-/** Before any work is done: refuses what `lockEditable` would refuse. */
+/** Checks before any work what `lockEditable` checks later. */
 export async function assertEditable(
   ctx: Context,
   table: OwnedTable,
@@ -70,9 +70,9 @@ async function toGit(ctx: MutationContext, table: OwnedTable, row: EditableRow):
   const kind = KINDS[table];
   const before = await git.manifestOf(ctx.db, kind, id);
   if (!before) throw notFound(kind);
-  ctx.redirect(id, async (inside) => {
+  ctx.rollBack(id, async (inside) => {
     const after = await git.manifestOf(inside.db, kind, id);
-    return async (outside): Promise<Redirected> => {
+    return async (outside): Promise<RollbackOutcome> => {
       const change = { objectId: id, operation: ctx.operation, before, after };
       const entry = { entityType: kind, entityId: id, environmentId };
       const metadata = { name: row.name, operation: ctx.operation };
@@ -96,7 +96,7 @@ async function toGit(ctx: MutationContext, table: OwnedTable, row: EditableRow):
           result: { output: { proposed } },
         };
       } catch (error) {
-        // Two people wanted different things of one field: that is told to more than the one who lost.
+        // Two users changed one field differently: the audit log has it, not only the answer to the second one.
         if (!(error instanceof DomainError) || error.code !== 'CONFLICT') throw error;
         return { action: 'gitSync.conflict', entry: { ...entry, metadata }, result: { refusal: error } };
       }
@@ -104,7 +104,7 @@ async function toGit(ctx: MutationContext, table: OwnedTable, row: EditableRow):
   });
 }
 
-/** What is said to whoever wants to change by hand what git describes. */
+/** The refusal of a manual change of a git-owned object. */
 export async function describedInGit(db: Knex, table: OwnedTable, row: { id: string; name: string }) {
   const manifest = await findManifestOf(db, row.id);
   const where = manifest ? ` (${manifest.path}:${manifest.line})` : '';

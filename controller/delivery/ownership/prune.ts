@@ -1,11 +1,11 @@
-/** Deleting what git owned: at once hidden, a day later gone, so that adding the manifest back restores it. */
+/** Deletes what git owned: a tombstone hides it at once, and it is purged a day later, so that its manifest can restore it. */
 import Type from 'typebox';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { notFound } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { bury, lockRow, type OwnedTable } from './store.ts';
 
-/** How long a pruned object can come back with its id and history. */
+/** How long a pruned object can be restored with its id and history. */
 export const TOMBSTONE_HOURS = 24;
 export const PURGE_JOB = 'purge-tombstone';
 

@@ -1,10 +1,10 @@
-/** What is left over of objects where the job that should have taken it away did not. */
+/** Sweeps up after jobs that did not run: old tombstones, and old notes for the git reconciler. */
 import type { Knex } from 'knex';
 import { OWNED_TABLES } from './store.ts';
 
 /**
- * Deletes tombstones that were made before `before`, whatever became of their purge job. One that is brought back meanwhile
- * stays: after a wait only the outer condition is asked again. At most `limit` of each kind; answers how many.
+ * Deletes at most `limit` tombstones of each kind that were made before `before`, whatever happened to their purge job;
+ * returns how many. A row that is restored meanwhile stays: after a wait for a lock Postgres checks the outer condition again.
  */
 export async function purgeOldTombstones(tx: Knex, before: Date, limit: number): Promise<number> {
   let deleted = 0;
@@ -20,15 +20,15 @@ export async function purgeOldTombstones(tx: Knex, before: Date, limit: number):
 }
 
 /**
- * Thins out the notes for the git reconciler that are older than `before`: where a binding is off or suspended, no pass takes
- * them. One note of an environment says as much as thousands. At most `limit`; answers how many.
+ * Deletes at most `limit` notes for the git reconciler that are older than `before`; returns how many. No pass takes the notes
+ * of a binding that is off or suspended. The newest note of an environment stays, and has the effect of all of them.
  */
 export async function thinObjectChanges(tx: Knex, before: Date, limit: number): Promise<number> {
   const { rowCount } = await tx.raw<{ rowCount: number }>(
     `DELETE FROM object_changes WHERE ctid = ANY (ARRAY(
        SELECT c.ctid FROM object_changes c
-         JOIN (SELECT environment_id, max(ctid) AS kept FROM object_changes GROUP BY 1) n USING (environment_id)
-       WHERE c.at < :before AND c.ctid <> n.kept
+         JOIN (SELECT environment_id, max(ctid) AS newest FROM object_changes GROUP BY 1) n USING (environment_id)
+       WHERE c.at < :before AND c.ctid <> n.newest
        LIMIT :limit FOR UPDATE OF c SKIP LOCKED))`,
     { before, limit },
   );

@@ -1,6 +1,6 @@
 /**
- * Rows that git may own, a table a kind. Each has a name and perhaps a uid in its environment, knows who owns it, carries
- * the hash of the spec that git applied, and stays for a day after it was deleted. All of it is done for many rows at once.
+ * Rows that git may own, in one table for each kind. A row has a name and perhaps a uid in its environment, an owner, and the
+ * hash of the spec that git applied; its tombstone stays for a day. Everything works on many rows at once.
  */
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../../schemas/api/common.ts';
@@ -11,16 +11,16 @@ import { conflict, preconditionFailed } from '../../platform/operation/errors.ts
 export const OWNED_TABLES = ['pipelines', 'alert_rules', 'node_groups'] as const;
 export type OwnedTable = (typeof OWNED_TABLES)[number];
 
-/** What people call a row of the table. */
+/** What users call a row of the table. */
 export const NOUNS: Record<OwnedTable, string> = {
   pipelines: 'pipeline',
   alert_rules: 'alert rule',
   node_groups: 'node group',
 };
 
-/** What says which row a manifest stands for. */
+/** Identifies the row of a manifest. */
 export interface Claim {
-  /** The row that the manifest's identity stands for; null when git has not applied it before. */
+  /** The row of the manifest's identity; null when git has not applied it before. */
   objectId: string | null;
   name: string;
   uid: string | null;
@@ -36,17 +36,17 @@ export interface OwnedRow {
 }
 
 /**
- * Until the transaction ends, what it writes is the reconciler's own: no drift, and nothing that it has to look at again
- * (the triggers of migration 0002).
+ * Marks the writes of the transaction as the reconciler's own: they count as no drift, and no pass has to read them again (see
+ * the triggers of migration 0002).
  */
 export async function writeAsReconciler(tx: Knex): Promise<void> {
   await tx.raw("SELECT set_config('headgate.reconciler', 'on', true)");
 }
 
 /**
- * The row of each claim, locked until the transaction ends: the known one; one that git made in a pass that did not live
- * to record it; or a tombstone that comes back. Null for one that has to be made.
- * @throws PRECONDITION_FAILED, reason Conflict, for a living namesake that the UI owns.
+ * The row of each claim, locked until the transaction ends: the known one; one from a pass that died before it recorded it; or
+ * a tombstone that comes back. Null for a row that has to be inserted.
+ * @throws PRECONDITION_FAILED, reason Conflict, when a living UI-owned row has the name
  */
 export async function lockClaimed(
   tx: Knex,
@@ -72,13 +72,13 @@ export async function lockClaimed(
   const byId = new Map(rows.map((row) => [row.id, row]));
   const taken = new Set(claims.map(({ objectId }) => objectId));
   const living = new Map<string, (typeof rows)[number]>();
-  const buried: OwnedRow[] = [];
+  const tombstoned: OwnedRow[] = [];
   for (const row of rows) {
     if (taken.has(row.id)) continue;
     if (row.tombstonedAt === null) living.set(nameKeyOf(row.name), row);
-    else buried.push(row);
+    else tombstoned.push(row);
   }
-  // A uid outranks a name here as it does in a plan.
+  // A uid takes precedence over a name, as in a plan.
   const byUid = new Map<string, OwnedRow>();
   for (const row of living.values())
     if (
@@ -90,7 +90,7 @@ export async function lockClaimed(
       byUid.set(row.uid, row);
   for (const row of byUid.values()) living.delete(nameKeyOf(row.name));
   const uids = new Set(claims.map(({ uid }) => uid));
-  buried.sort((a, b) => Number(b.tombstonedAt) - Number(a.tombstonedAt));
+  tombstoned.sort((a, b) => Number(b.tombstonedAt) - Number(a.tombstonedAt));
   return claims.map((claim) => {
     const known = claim.objectId === null ? undefined : byId.get(claim.objectId);
     if (known) return known;
@@ -100,7 +100,7 @@ export async function lockClaimed(
     if (namesake?.managedBy === 'git' && !namesake.recorded) return namesake;
     if (namesake?.managedBy === 'git') {
       throw preconditionFailed(
-        `the name "${namesake.name}" is still that of another ${NOUNS[table]} that git owns; this one follows once that one is renamed or deleted`,
+        `the name "${namesake.name}" still belongs to another ${NOUNS[table]} that git owns; this one is applied after that one is renamed or deleted`,
         { reason: 'Blocked' },
       );
     }
@@ -110,34 +110,34 @@ export async function lockClaimed(
         { reason: 'Conflict' },
       );
     }
-    const byItsUid = claim.uid === null ? undefined : buried.find((row) => row.uid === claim.uid);
+    const byItsUid = claim.uid === null ? undefined : tombstoned.find((row) => row.uid === claim.uid);
     const isFree = ({ uid }: OwnedRow) => uid === null || !uids.has(uid);
     const back =
-      byItsUid ?? buried.find((row) => isFree(row) && nameKeyOf(row.name) === nameKeyOf(claim.name));
-    if (back) buried.splice(buried.indexOf(back), 1);
+      byItsUid ?? tombstoned.find((row) => isFree(row) && nameKeyOf(row.name) === nameKeyOf(claim.name));
+    if (back) tombstoned.splice(tombstoned.indexOf(back), 1);
     return back ?? null;
   });
 }
 
-/** The columns that a kind has beside the common ones, with their SQL types. */
+/** The kind's own columns with their SQL types. */
 export type ColumnTypes = Readonly<Record<string, string>>;
 
 export interface OwnedWrite {
-  /** As `lockClaimed` answered it. */
+  /** From `lockClaimed`. */
   row: OwnedRow | null;
-  /** Used where the row has to be made. */
+  /** Used when the row has to be inserted. */
   newId: string;
   name: string;
   uid: string | null;
   labels: LabelMap;
   specHash: string;
-  /** By column name; JSON values as they are. */
+  /** By column name; JSON values are not serialized. */
   columns: Readonly<Record<string, unknown>>;
 }
 
 const COMMON: ColumnTypes = { id: 'text', name: 'text', uid: 'text', labels: 'jsonb', spec_hash: 'text' };
 
-/** Makes the rows what the writes say, owned by git and alive. */
+/** Makes the rows match the writes, living and owned by git. */
 export async function writeOwned(
   tx: Knex,
   table: OwnedTable,
@@ -157,19 +157,19 @@ export async function writeOwned(
     ...write.columns,
   });
   const made = writes.filter(({ row }) => row === null);
-  const kept = writes.filter(({ row }) => row !== null);
+  const existing = writes.filter(({ row }) => row !== null);
   try {
-    await stepAside(tx, table, kept);
-    if (kept.length > 0) {
-      await forgetApplied(
+    await freeNames(tx, table, existing);
+    if (existing.length > 0) {
+      await clearAppliedHashes(
         tx,
-        kept.flatMap(({ row }) => row?.id ?? []),
+        existing.flatMap(({ row }) => row?.id ?? []),
       );
       const set = names.filter((column) => column !== 'id').map((column) => `${column} = r.${column}`);
       await tx.raw(
         `UPDATE ${table} t SET ${set.join(', ')}, managed_by = 'git', tombstoned_at = NULL, updated_at = now()
          FROM ${source} WHERE t.id = r.id`,
-        [JSON.stringify(kept.map(record))],
+        [JSON.stringify(existing.map(record))],
       );
     }
     if (made.length > 0) {
@@ -180,22 +180,22 @@ export async function writeOwned(
       );
     }
   } catch (error) {
-    throw explained(error, table, writes);
+    throw explainConflict(error, table, writes);
   }
 }
 
 /**
- * Until the pass records what it did, nobody knows what these rows say: a pass that ends before that, and a manifest that is
- * then set back, would look as if nothing was to be done.
+ * The applied hash of these rows is unknown until the pass records its result. Otherwise, after a pass that dies before that
+ * and a manifest that goes back to its old spec, there would seem to be nothing to do.
  */
-async function forgetApplied(tx: Knex, ids: readonly string[]): Promise<void> {
+async function clearAppliedHashes(tx: Knex, ids: readonly string[]): Promise<void> {
   await tx('git_manifests').whereIn('object_id', ids).update({ applied_hash: null });
 }
 
-/** Names are unique at every moment: rows that trade names with one another give up the old ones first. */
-async function stepAside(tx: Knex, table: OwnedTable, kept: readonly OwnedWrite[]): Promise<void> {
-  const wanted = new Set(kept.map(({ name }) => nameKeyOf(name)));
-  const moving = kept.flatMap(({ row, name }) =>
+/** Names are unique at every moment: rows that swap names give up the old ones first. */
+async function freeNames(tx: Knex, table: OwnedTable, existing: readonly OwnedWrite[]): Promise<void> {
+  const wanted = new Set(existing.map(({ name }) => nameKeyOf(name)));
+  const moving = existing.flatMap(({ row, name }) =>
     row &&
     row.tombstonedAt === null &&
     nameKeyOf(row.name) !== nameKeyOf(name) &&
@@ -209,7 +209,7 @@ async function stepAside(tx: Knex, table: OwnedTable, kept: readonly OwnedWrite[
       .update({ name: tx.ref('id') });
 }
 
-function explained(error: unknown, table: OwnedTable, writes: readonly OwnedWrite[]): unknown {
+function explainConflict(error: unknown, table: OwnedTable, writes: readonly OwnedWrite[]): unknown {
   if (brokeUnique(error, `${table}_name_unique`)) {
     const which = writes.length === 1 ? `named "${writes[0]?.name}"` : 'of one of these names';
     return conflict(`A ${NOUNS[table]} ${which} exists already in this environment`);
@@ -219,7 +219,7 @@ function explained(error: unknown, table: OwnedTable, writes: readonly OwnedWrit
   return error;
 }
 
-/** Names of the living rows that the UI owns: manifests may refer to them. */
+/** Names of the living UI-owned rows, which manifests may refer to. */
 export async function namesOwnedByUi(db: Knex, table: OwnedTable, environmentId: string): Promise<string[]> {
   return db(table)
     .where({ environment_id: environmentId, managed_by: 'ui', tombstoned_at: null })
@@ -227,14 +227,14 @@ export async function namesOwnedByUi(db: Knex, table: OwnedTable, environmentId:
 }
 
 /**
- * Takes away the notes of what others have changed in the environment since the last call; true when there were any. The
+ * Deletes the notes about changes by others in the environment since the last call; returns whether there were any. The
  * caller then reads everything again.
  */
 export async function takeObjectChanges(db: Knex, environmentId: string): Promise<boolean> {
   return (await db('object_changes').where({ environment_id: environmentId }).delete()) > 0;
 }
 
-/** Locks the row; null where it is gone or was deleted already. */
+/** Locks the row; null when it is gone or tombstoned. */
 export async function lockRow(
   tx: Knex,
   table: OwnedTable,
@@ -247,7 +247,7 @@ export async function lockRow(
   return row ?? null;
 }
 
-/** Where the manifest of an object that git owns stands. */
+/** Path and line of the manifest of a git-owned object. */
 export async function findManifestOf(
   db: Knex,
   objectId: string,
@@ -255,7 +255,7 @@ export async function findManifestOf(
   return (await db('git_manifests').where({ object_id: objectId }).first('path', 'line')) ?? null;
 }
 
-/** Hidden, and kept for its day; `more` are further columns to set. */
+/** Tombstones the row; `more` are further columns to set. */
 export async function bury(
   tx: Knex,
   table: OwnedTable,
@@ -268,12 +268,12 @@ export async function bury(
     .update({ ...more, tombstoned_at: tx.fn.now(), updated_at: tx.fn.now() });
 }
 
-/** Deletes for good, if nothing has brought it back in the meantime. */
+/** Deletes a tombstoned row for good, unless something restored it meanwhile. */
 export async function purgeTombstone(db: Knex, table: OwnedTable, id: string): Promise<boolean> {
   return (await db(table).where({ id }).whereNotNull('tombstoned_at').delete()) > 0;
 }
 
-/** Unbinding: what git owned in an environment belongs to the UI from now on. */
+/** Gives everything that git owns in an environment to the UI. */
 export async function releaseFromGit(db: Knex, environmentId: string): Promise<void> {
   for (const table of OWNED_TABLES) {
     await db(table)

@@ -1,4 +1,4 @@
-/** The living objects that the UI owns, as a plan has to know them: a manifest may name one, or have the name of one. */
+/** The living UI-owned objects, for plans: a manifest may refer to one, or have the name of one. */
 import type { Knex } from 'knex';
 import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
@@ -31,7 +31,7 @@ export async function listOwnedByUi(db: Knex, environmentId: string): Promise<Ui
   return rows.map((row) => ({ ...row, nameKey: nameKeyOf(row.name) }));
 }
 
-/** From now on these are the UI's; nothing else of them changes. Answers the names of those that were git's. */
+/** Gives these objects to the UI; nothing else about them changes. Returns those that git owned. */
 export async function giveToUi(
   tx: Knex,
   kind: OwnableKind,

@@ -1,4 +1,4 @@
-/** What people decide of a promotion that waits. */
+/** The decisions on a pending promotion: approve, reject, cancel. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   ApprovePromotion,
@@ -13,17 +13,23 @@ import type { Context, MutationContext } from '../../platform/operation/context.
 import { conflict, DomainError } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { findPullRequest } from '../pull-requests/index.ts';
-import { closePullRequest } from './close-pull-request.ts';
-import { notifyUi } from './notify.ts';
+import { CLOSE_PULL_REQUEST_JOB, findClosablePullRequest } from './close-pull-request.ts';
+import { assertNotOwn, assertOwn, assertPending, getPromotion } from './decision-rules.ts';
+import { notifyUi } from './notify-ui.ts';
 import { requestScope } from './promotion-view.ts';
-import { assertNotOwn, assertOwn, assertPending, getPromotion } from './rules.ts';
+import { findSourceName } from './resolve-source.ts';
+import { type ResolvedTarget, resolveRequestTarget } from './resolve-target.ts';
 import { checkSnapshot, shipSnapshot } from './snapshot/ship-snapshot.ts';
-import { digestOf } from './snapshot/snapshot.ts';
-import { sourceNameOf } from './source.ts';
-import { type PromotionChange, type PromotionRecord, recordError, updatePromotion } from './store.ts';
-import { type Target, targetOfRequest } from './target.ts';
+import { snapshotDigest } from './snapshot/snapshot.ts';
+import {
+  MAX_ERROR_CHARACTERS,
+  type PromotionChange,
+  type PromotionRecord,
+  recordError,
+  updatePromotion,
+} from './store.ts';
 
-async function decide(
+async function recordDecision(
   ctx: MutationContext,
   promotion: PromotionRecord,
   change: Partial<PromotionChange>,
@@ -51,9 +57,9 @@ async function decide(
   };
 }
 
-type Checked = { promotion: PromotionRecord } & (
-  | { target: Target; content: ShippedContent; fault: null }
-  | { fault: DomainError }
+type CheckedApproval = { promotion: PromotionRecord } & (
+  | { target: ResolvedTarget; content: ShippedContent; error: null }
+  | { error: DomainError }
 );
 
 export const approve = mutation({
@@ -64,55 +70,58 @@ export const approve = mutation({
   input: ApprovePromotion,
   output: DecidedPromotion,
   scope: (ctx, input) => requestScope(ctx, input.requestId),
-  async prepare(ctx, { requestId, digest }): Promise<Checked> {
+  async prepare(ctx, { requestId, digest }): Promise<CheckedApproval> {
     const promotion = await getPromotion(ctx, requestId);
     assertNotOwn(ctx, promotion);
     assertPending(promotion, false);
-    if (digest !== undefined && digest !== digestOf(promotion.snapshot)) throw askedAnew();
+    if (digest !== undefined && digest !== snapshotDigest(promotion.snapshot)) throw supersededError();
     try {
-      const target = await targetOfRequest(ctx, promotion);
-      if (promotion.snapshot.form !== 'graph') throw conflict('It was changed meanwhile; try again');
+      const target = await resolveRequestTarget(ctx, promotion);
+      if (promotion.snapshot.form !== 'graph')
+        throw conflict('The promotion was changed meanwhile; try again');
       const content = await checkSnapshot(ctx, target, promotion.snapshot);
-      return { promotion, target, content, fault: null };
+      return { promotion, target, content, error: null };
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      return { promotion, fault: error };
+      return { promotion, error };
     }
   },
-  async run(ctx, { requestId }, checked) {
+  async run(ctx, { requestId }, preparation) {
     const promotion = await getPromotion(ctx, requestId, true);
     assertNotOwn(ctx, promotion);
     assertPending(promotion, false);
-    if (!isDeepStrictEqual(promotion.snapshot, checked.promotion.snapshot)) throw askedAnew();
+    if (!isDeepStrictEqual(promotion.snapshot, preparation.promotion.snapshot)) throw supersededError();
     try {
-      if (checked.fault) throw checked.fault;
-      return await deploy(ctx, promotion, checked);
+      if (preparation.error) throw preparation.error;
+      return await deploy(ctx, promotion, preparation);
     } catch (error) {
       if (!(error instanceof DomainError)) throw error;
-      return failed(ctx, promotion, error);
+      return rollBackDeploy(ctx, promotion, error);
     }
   },
 });
 
-const askedAnew = () =>
-  conflict('Somebody asked for it anew meanwhile, with another state of the pipeline; look at it again');
+const supersededError = () =>
+  conflict(
+    'The promotion was requested again meanwhile, with another state of the pipeline; review it again',
+  );
 
 async function deploy(
   ctx: MutationContext,
   promotion: PromotionRecord,
-  checked: { target: Target; content: ShippedContent },
+  preparation: { target: ResolvedTarget; content: ShippedContent },
 ) {
-  const target = await targetOfRequest(ctx, promotion);
+  const target = await resolveRequestTarget(ctx, promotion);
   const { snapshot, sourceVersion, id: promotionId } = promotion;
-  if (target.pipeline?.id !== checked.target.pipeline?.id || snapshot.form !== 'graph')
-    throw conflict('The target was changed while this was being checked; try again');
+  if (target.pipeline?.id !== preparation.target.pipeline?.id || snapshot.form !== 'graph')
+    throw conflict('The target changed during the check; try again');
   const { pipelineId, version } = await shipSnapshot(
     ctx,
     target,
-    { snapshot, checked: checked.content },
-    { promotionId, sourceEnvironmentName: await sourceNameOf(ctx, promotion), sourceVersion },
+    { snapshot, checked: preparation.content },
+    { promotionId, sourceEnvironmentName: await findSourceName(ctx, promotion), sourceVersion },
   );
-  return decide(ctx, promotion, {
+  return recordDecision(ctx, promotion, {
     status: 'DEPLOYED',
     targetPipelineId: pipelineId,
     targetVersion: version,
@@ -120,11 +129,11 @@ async function deploy(
   });
 }
 
-/** Nothing of the deploy is kept; that it failed, and why, is. */
-function failed(ctx: MutationContext, promotion: PromotionRecord, error: DomainError) {
+/** Rolls the transaction back, and records the error on the promotion in another one. */
+function rollBackDeploy(ctx: MutationContext, promotion: PromotionRecord, error: DomainError) {
   const { id, pipelineName, targetName, status, targetPipelineId } = promotion;
-  ctx.redirect(id, async () => async (outside) => {
-    if (await recordError(outside.db, id, error.message.slice(0, MOST_CHARACTERS)))
+  ctx.rollBack(id, async () => async (outside) => {
+    if (await recordError(outside.db, id, error.message.slice(0, MAX_ERROR_CHARACTERS)))
       await notifyUi(outside, promotion);
     return {
       action: 'promotion.failed',
@@ -139,11 +148,10 @@ function failed(ctx: MutationContext, promotion: PromotionRecord, error: DomainE
   });
   return { requestId: id, status, targetPipelineId };
 }
-const MOST_CHARACTERS = 2_000;
 
 export const reject = mutation({
   name: 'promotion.reject',
-  summary: 'Refuse a promotion that waits for an approval',
+  summary: 'Reject a promotion that waits for an approval',
   role: 'EDITOR',
   audit: 'promotion.rejected',
   input: RejectPromotion,
@@ -152,42 +160,39 @@ export const reject = mutation({
   async run(ctx, { requestId, note }) {
     const promotion = await getPromotion(ctx, requestId, true);
     assertPending(promotion, false);
-    const said = note?.trim();
-    return decide(ctx, promotion, { status: 'REJECTED', ...(said ? { note: said } : {}) });
+    const trimmed = note?.trim();
+    return recordDecision(ctx, promotion, { status: 'REJECTED', ...(trimmed ? { note: trimmed } : {}) });
   },
 });
 
 export const cancel = mutation({
   name: 'promotion.cancel',
-  summary: 'Take back a promotion that one has asked for; its pull request is closed',
+  summary: 'Cancel your own promotion; its pull request is closed',
   role: 'EDITOR',
   audit: 'promotion.cancelled',
   input: PromotionRequest,
   output: DecidedPromotion,
   scope: (ctx, input) => requestScope(ctx, input.requestId),
-  async prepare(ctx, { requestId }) {
-    const promotion = await getPromotion(ctx, requestId);
-    assertOwn(ctx, promotion);
-    assertPending(promotion, true);
-    return { closed: (await closePullRequest(ctx, promotion)) !== null };
-  },
-  async run(ctx, { requestId }, { closed }) {
+  async run(ctx, { requestId }) {
     const promotion = await getPromotion(ctx, requestId, true);
     assertOwn(ctx, promotion);
-    // The loop may have seen that it was closed before this came so far.
-    if (!closed || promotion.status !== 'CANCELLED') assertPending(promotion, true);
-    const pull = promotion.pullRequestId ? await findPullRequest(ctx.db, promotion.pullRequestId) : null;
+    assertPending(promotion, true);
+    const { pullRequestId, targetEnvironmentId: environmentId } = promotion;
+    const pull = pullRequestId ? await findPullRequest(ctx.db, pullRequestId) : null;
+    const closablePull = await findClosablePullRequest(ctx, promotion);
+    if (closablePull)
+      await ctx.services.jobs.add(ctx.db, CLOSE_PULL_REQUEST_JOB, { requestId, environmentId });
     const note =
       pull?.state === 'merged'
-        ? `Pull request #${pull.number} was merged before; what it brought stays in git`
-        : pull?.state === 'open'
-          ? `Pull request #${pull.number} stays open: ${await bindingWords(ctx, promotion)}`
+        ? `Pull request #${pull.number} was merged before; its commits stay in git`
+        : pull?.state === 'open' && !closablePull
+          ? `Pull request #${pull.number} stays open: ${await describeUnbound(ctx, promotion)}`
           : null;
-    return decide(ctx, promotion, { status: 'CANCELLED', note });
+    return recordDecision(ctx, promotion, { status: 'CANCELLED', note });
   },
 });
 
-async function bindingWords(ctx: Context, { targetEnvironmentId }: PromotionRecord): Promise<string> {
+async function describeUnbound(ctx: Context, { targetEnvironmentId }: PromotionRecord): Promise<string> {
   const environment = await findEnvironment(ctx.db, targetEnvironmentId);
-  return `${environment?.name ?? 'the target'} is not bound to its repository any more; close it there`;
+  return `${environment?.name ?? 'the target'} is no longer bound to its repository; close it there`;
 }

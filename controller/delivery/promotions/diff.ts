@@ -1,45 +1,45 @@
-/** What a promotion would change, told before it is asked for. */
+/** The diff of a promotion: before it is requested, and while it waits for an approval. */
 import type { PromotionDiffs } from '../../../schemas/api/promotions.ts';
 import { maskSensitive, storedConfig, unifiedDiff } from '../../pipelines/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
 import type { StoredPipeline } from '../bindings/index.ts';
 import type { ManifestPreview } from './gateway.ts';
-import { listTargets } from './queries.ts';
-import { contentFor, graphSnapshot } from './snapshot/ship-snapshot.ts';
+import { listTargetEnvironments } from './promotion-queries.ts';
+import { type ResolvedSource, resolveSource } from './resolve-source.ts';
+import { type ResolvedTarget, resolveRequestTarget, resolveTarget } from './resolve-target.ts';
+import { graphSnapshot, resolveContent } from './snapshot/ship-snapshot.ts';
 import type { GraphSnapshot } from './snapshot/snapshot.ts';
-import { storedPipeline } from './snapshot/stored-pipeline.ts';
-import { promotedFrom, type Source } from './source.ts';
-import { findWaiting, lastPromoted, type PromotionRecord } from './store.ts';
-import { type Target, targetOf, targetOfRequest } from './target.ts';
+import { getStoredPipeline } from './snapshot/stored-pipeline.ts';
+import { findLastPromoted, findWaiting, type PromotionRecord } from './store.ts';
 
 type Diff = PromotionDiffs['targets'][number];
 
-const MOST_CHARACTERS = 400_000;
-const shortened = (diff: string): string =>
-  diff.length <= MOST_CHARACTERS
+const MAX_CHARACTERS = 400_000;
+const truncateDiff = (diff: string): string =>
+  diff.length <= MAX_CHARACTERS
     ? diff
-    : `${diff.slice(0, diff.lastIndexOf('\n', MOST_CHARACTERS))}\n… and more\n`;
+    : `${diff.slice(0, diff.lastIndexOf('\n', MAX_CHARACTERS))}\n… and more\n`;
 
-/** Of a target that git describes. @throws what the gateway throws */
-export async function previewThroughGit(
+/** For a target that git describes. @throws what the gateway throws */
+export async function previewManifest(
   ctx: Context,
-  from: Source,
-  target: Target,
+  source: ResolvedSource,
+  target: ResolvedTarget,
 ): Promise<ManifestPreview> {
   const { binding, id, name: targetName } = target;
   if (!binding) throw preconditionFailed('The environment is not bound to git');
-  const wanted = { pipelineId: from.pipeline.id, targetEnvironmentId: id, targetName };
-  const waits = await findWaiting(ctx.db, wanted);
+  const key = { pipelineId: source.pipeline.id, targetEnvironmentId: id, targetName };
+  const waiting = await findWaiting(ctx.db, key);
   return ctx.services.promotions.preview(ctx, binding, {
     targetName,
-    snapshot: await ctx.services.promotions.read(ctx, from, binding),
-    base: await lastPromoted(ctx.db, wanted),
-    waiting: waits?.status === 'AWAITING_PR_MERGE' ? waits : null,
+    snapshot: await ctx.services.promotions.read(ctx, source, binding),
+    base: await findLastPromoted(ctx.db, key),
+    waiting: waiting?.status === 'AWAITING_PR_MERGE' ? waiting : null,
   });
 }
 
-/** `all`: whether the reader may see credentials that are written out. */
+/** `showCredentials`: whether the reader may see literal credentials in the config. */
 export async function previewDiffs(
   ctx: Context,
   {
@@ -47,34 +47,50 @@ export async function previewDiffs(
     targetEnvironmentId,
     name,
   }: { pipelineId: string; targetEnvironmentId?: string | undefined; name?: string | undefined },
-  all: (target: Target) => boolean,
+  showCredentials: (target: ResolvedTarget) => boolean,
 ): Promise<PromotionDiffs> {
-  const from = await promotedFrom(ctx, pipelineId);
-  const environments = targetEnvironmentId ? [targetEnvironmentId] : await listTargets(ctx.db, pipelineId);
+  const source = await resolveSource(ctx, pipelineId);
+  const environments = targetEnvironmentId
+    ? [targetEnvironmentId]
+    : await listTargetEnvironments(ctx.db, pipelineId);
   const targets: Diff[] = [];
   for (const id of environments) {
-    const target = await targetOf(ctx, from, id, name);
+    const target = await resolveTarget(ctx, source, id, name);
     targets.push(
       target.binding
-        ? await inGit(ctx, from, target)
-        : await here(ctx, from.pipeline, graphSnapshot(from.pipeline), target, all(target)),
+        ? await diffManifest(ctx, source, target)
+        : await diffPipeline(
+            ctx,
+            source.pipeline,
+            graphSnapshot(source.pipeline),
+            target,
+            showCredentials(target),
+          ),
     );
   }
   return { targets };
 }
 
-const named = (target: Target) => ({
+const describeTarget = (target: ResolvedTarget) => ({
   targetEnvironmentId: target.id,
   targetEnvironmentName: target.environmentName,
   targetPipelineId: target.pipeline?.id ?? null,
   targetName: target.name,
 });
 
-async function inGit(ctx: Context, from: Source, target: Target): Promise<Diff> {
-  const { path, before, after, engine, fields, conflicts, kept } = await previewThroughGit(ctx, from, target);
+async function diffManifest(ctx: Context, source: ResolvedSource, target: ResolvedTarget): Promise<Diff> {
+  const {
+    path,
+    before,
+    after,
+    engine,
+    fields,
+    conflicts,
+    retained: kept,
+  } = await previewManifest(ctx, source, target);
   return {
-    ...named(target),
-    diff: shortened(unifiedDiff(before === null ? '/dev/null' : path, path, before ?? '', after)),
+    ...describeTarget(target),
+    diff: truncateDiff(unifiedDiff(before === null ? '/dev/null' : path, path, before ?? '', after)),
     engineDiff: engineDiff(engine.before, engine.after),
     ...{ fields, conflicts, kept },
   };
@@ -82,51 +98,65 @@ async function inGit(ctx: Context, from: Source, target: Target): Promise<Diff> 
 
 const engineDiff = (before: string, after: string | null): string | null => {
   const diff = after === null ? '' : unifiedDiff('runs', 'promoted', before, after);
-  return diff === '' ? null : shortened(diff);
+  return diff === '' ? null : truncateDiff(diff);
 };
 
-/** What waits for an approval, against its target as it is now. @throws what stands in the way of deciding on it */
-export async function waitingDiff(ctx: Context, promotion: PromotionRecord, all: boolean): Promise<Diff> {
-  const target = await targetOfRequest(ctx, promotion);
+/** A promotion that waits for an approval, compared with its target now. @throws what blocks the approval */
+export async function waitingDiff(
+  ctx: Context,
+  promotion: PromotionRecord,
+  showCredentials: boolean,
+): Promise<Diff> {
+  const target = await resolveRequestTarget(ctx, promotion);
   const { snapshot, pipelineId } = promotion;
   if (snapshot.form !== 'graph' || pipelineId === null)
-    throw conflict('It was changed meanwhile; look at it again');
-  return here(ctx, await storedPipeline(ctx, pipelineId), snapshot, target, all);
+    throw conflict('The promotion was changed meanwhile; reload it');
+  return diffPipeline(ctx, await getStoredPipeline(ctx, pipelineId), snapshot, target, showCredentials);
 }
 
-async function here(
+async function diffPipeline(
   ctx: Context,
   source: StoredPipeline,
   snapshot: GraphSnapshot,
-  target: Target,
-  all: boolean,
+  target: ResolvedTarget,
+  showCredentials: boolean,
 ): Promise<Diff> {
-  const there = target.pipeline && (await storedPipeline(ctx, target.pipeline.id));
-  const { content, missing } = await contentFor(ctx, there?.id ?? null, snapshot);
+  const current = target.pipeline && (await getStoredPipeline(ctx, target.pipeline.id));
+  const { content, missing } = await resolveContent(ctx, current?.id ?? null, snapshot);
   const after: StoredPipeline = {
-    ...(there ?? { ...source, uid: null, deployed: null }),
+    ...(current ?? { ...source, uid: null, deployed: null }),
     ...content,
     ...{
       name: target.name,
-      dependsOn: [...new Set([...(there?.dependsOn ?? []), ...snapshot.dependsOn])],
+      dependsOn: [...new Set([...(current?.dependsOn ?? []), ...snapshot.dependsOn])],
       isDraft: false,
     },
   };
-  const [old, made] = [there && shown(there, all), shown(after, all)];
-  const told = ctx.services.promotions.compare(old, made);
-  const own = snapshot.stripped.filter((pointer) => !missing.includes(pointer));
+  const [shownBefore, shownAfter] = [
+    current && maskCredentials(current, showCredentials),
+    maskCredentials(after, showCredentials),
+  ];
+  const comparison = ctx.services.promotions.compare(shownBefore, shownAfter);
+  const targetOwned = snapshot.stripped.filter((pointer) => !missing.includes(pointer));
   return {
-    ...named(target),
-    diff: shortened(unifiedDiff(old ? target.name : '/dev/null', target.name, told.before ?? '', told.after)),
-    engineDiff: engineDiff(old ? storedConfig(old) : '', storedConfig(made)),
-    fields: told.fields,
+    ...describeTarget(target),
+    diff: truncateDiff(
+      unifiedDiff(
+        shownBefore ? target.name : '/dev/null',
+        target.name,
+        comparison.before ?? '',
+        comparison.after,
+      ),
+    ),
+    engineDiff: engineDiff(shownBefore ? storedConfig(shownBefore) : '', storedConfig(shownAfter)),
+    fields: comparison.fields,
     conflicts: [],
-    kept: [...(there?.nodeSelector ? ['/spec/nodeSelector'] : []), ...own],
+    kept: [...(current?.nodeSelector ? ['/spec/nodeSelector'] : []), ...targetOwned],
   };
 }
 
-const shown = (pipeline: StoredPipeline, all: boolean): StoredPipeline =>
-  all
+const maskCredentials = (pipeline: StoredPipeline, showCredentials: boolean): StoredPipeline =>
+  showCredentials
     ? pipeline
     : {
         ...pipeline,

@@ -1,4 +1,4 @@
-/** What this room asks of the reconcilers above it, that read and write git; the composition root supplies it. */
+/** The interface to the reconcilers, which read and write git. The composition root supplies the implementation. */
 import type { FieldChange } from '../../../schemas/api/git-plan.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import type { Binding, StoredPipeline } from '../bindings/index.ts';
@@ -8,33 +8,33 @@ import type { PromotionRecord } from './store.ts';
 /** What a promotion would write into the target's repository. */
 export interface ManifestPreview {
   path: string;
-  /** The manifest there now; null where there is none. */
+  /** The current manifest; null where there is none. */
   before: string | null;
   after: string;
   fields: FieldChange[];
-  /** Fields that both sides changed since the last promotion, in other ways: the source's value goes in. */
+  /** Fields that both sides changed differently since the last promotion: the source's value is written. */
   conflicts: string[];
-  /** What stays as the target has it, and why. */
-  kept: string[];
-  /** What a person should do or check before it is merged. */
+  /** JSON pointers to fields that keep the value of the target. */
+  retained: string[];
+  /** What reviewers should do or check before they merge. */
   notes: string[];
-  /** Rendered; null where the manifest cannot be read that far. */
+  /** Engine config; `after` is null where the manifest is not valid enough to compile. */
   engine: { before: string; after: string | null };
 }
 
 export interface ManifestRequest {
   targetName: string;
   snapshot: ManifestSnapshot;
-  /** What was promoted last; null where that was never. */
+  /** The last promoted snapshot; null for the first promotion. */
   base: ManifestSnapshot | null;
-  /** Of a promotion that waits: what its branch holds is gone on with. */
+  /** The waiting promotion, whose branch the preview continues. */
   waiting: Pick<PromotionRecord, 'branch' | 'written'> | null;
 }
 
-/** What there is to be reviewed. */
+/** A pushed branch, with the texts of its pull request. */
 export interface PushedPromotion {
   headSha: string;
-  /** The last commit of ours; null where nothing had to be pushed. */
+  /** Headgate's own last commit; null where nothing had to be pushed. */
   pushedSha: string | null;
   title: string;
   /** In Markdown. */
@@ -42,25 +42,26 @@ export interface PushedPromotion {
 }
 
 export interface PromotionGateway {
+  /** Serializes the writers of one promotion's branch within this controller, so that they open one pull request. */
+  serialize<T>(promotionId: string, write: () => Promise<T>): Promise<T>;
   /**
-   * The source as a manifest of the target's repository would say it.
-   * @throws PRECONDITION_FAILED where it holds something that may not stand in git
+   * The source in the form of a manifest in the target's repository.
+   * @throws PRECONDITION_FAILED where the source holds something that is not allowed in git
    */
   read(
     ctx: Context,
     source: { pipeline: StoredPipeline; environmentId: string },
     target: Binding,
   ): Promise<ManifestSnapshot>;
-  /** Of two that git does not describe: how manifests would say them, and what differs. */
+  /** Compares two pipelines that git does not describe, in the form of manifests. */
   compare(
     before: StoredPipeline | null,
     after: StoredPipeline,
   ): { before: string | null; after: string; fields: FieldChange[] };
-  /** Nothing is written. @throws PRECONDITION_FAILED where the manifest there cannot be read or edited */
-  preview(ctx: Context, target: Binding, wanted: ManifestRequest): Promise<ManifestPreview>;
+  /** Writes nothing. @throws PRECONDITION_FAILED where the current manifest cannot be read or edited */
+  preview(ctx: Context, target: Binding, request: ManifestRequest): Promise<ManifestPreview>;
   /**
-   * Brings the branch to what the promotion says, never by force. May be repeated: what was done already is found. `base` is
-   * what was promoted before.
+   * Makes the branch equal to the promotion, without a forced push. Idempotent. `base` is the last promoted snapshot.
    * @throws PRECONDITION_FAILED, CONFLICT, UNAVAILABLE with what to do
    */
   push(
@@ -69,7 +70,7 @@ export interface PromotionGateway {
     promotion: PromotionRecord,
     base: ManifestSnapshot | null,
   ): Promise<PushedPromotion>;
-  /** Opens the pull request of the branch, or brings that up to date. @throws PRECONDITION_FAILED, UNAVAILABLE */
+  /** Opens the pull request of the branch, or updates it. @throws PRECONDITION_FAILED, UNAVAILABLE */
   open(
     ctx: Context,
     target: Binding,

@@ -1,11 +1,19 @@
-export * as promotionDeciding from './decide-operations.ts';
+export { CLOSE_PULL_REQUEST_JOB } from './close-pull-request.ts';
+export * as promotionDecisions from './decide-operations.ts';
 export type { ManifestPreview, ManifestRequest, PromotionGateway, PushedPromotion } from './gateway.ts';
-export * as promotionInitiating from './initiate-operation.ts';
-export { notifyUi, PROMOTIONS_LOOP } from './notify.ts';
+export * as promotionInitiation from './initiate-operation.ts';
+export { notifyUi, PROMOTIONS_LOOP } from './notify-ui.ts';
 export * as promotionOperations from './operations.ts';
+export { findSourceName as sourceNameOf } from './resolve-source.ts';
 export { deleteOldPromotions } from './retention-store.ts';
 export type { ManifestSnapshot } from './snapshot/snapshot.ts';
-export { sourceNameOf } from './source.ts';
-export { sourceHealth } from './source-health.ts';
-export { findPromotion, findReopened, listAwaiting, type PromotionRecord, recordError } from './store.ts';
-export * as promotionSettling from './transitions.ts';
+export { readSourceHealth as sourceHealth } from './source-health.ts';
+export {
+  findPromotion,
+  findReopened,
+  listAwaitingMerge as listAwaiting,
+  MAX_ERROR_CHARACTERS,
+  type PromotionRecord,
+  recordError,
+} from './store.ts';
+export * as promotionTransitions from './transitions.ts';

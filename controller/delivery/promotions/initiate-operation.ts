@@ -1,17 +1,26 @@
-/** The first step of a promotion: what it carries is taken, and what becomes of it follows from where it goes. */
-import { InitiatedPromotion, PromotionTarget } from '../../../schemas/api/promotions.ts';
+/** `promotion.initiate`: takes a snapshot of the source, and deploys it, opens a pull request or waits for an approval. */
+import { InitiatedPromotion, type Promotion, PromotionTarget } from '../../../schemas/api/promotions.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import type { ShippedContent } from '../../pipelines/index.ts';
 import { nameOfActor } from '../../platform/operation/actor-name.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { conflict, forbidden, preconditionFailed } from '../../platform/operation/errors.ts';
-import { allows, mutation } from '../../platform/operation/operation.ts';
-import { notifyUi, wakeLoops } from './notify.ts';
+import { mutation } from '../../platform/operation/operation.ts';
+import { allows } from '../../platform/operation/permissions.ts';
+import type { Binding } from '../bindings/index.ts';
+import { notifyUi, wakeLoops } from './notify-ui.ts';
+import {
+  type ManifestPromotion,
+  openForCaller,
+  type RecordedRequest,
+  recordRequest,
+} from './open-pull-request.ts';
 import { presentPromotionById } from './promotion-view.ts';
+import { type ResolvedSource, resolveScopes, resolveSource } from './resolve-source.ts';
+import { assertTarget, type ResolvedTarget, resolveTarget } from './resolve-target.ts';
 import { checkSnapshot, graphSnapshot, shipSnapshot } from './snapshot/ship-snapshot.ts';
 import type { GraphSnapshot } from './snapshot/snapshot.ts';
-import { bothScopes, promotedFrom, type Source } from './source.ts';
-import { sourceHealth } from './source-health.ts';
+import { readSourceHealth } from './source-health.ts';
 import {
   findWaiting,
   insertPromotion,
@@ -20,17 +29,15 @@ import {
   type PromotionRecord,
   updatePromotion,
 } from './store.ts';
-import { assertTarget, type Target, targetOf } from './target.ts';
-import { requestThroughGit } from './through-git.ts';
 
 type Prepared =
-  | { through: 'git'; id: string; updated: boolean }
+  | { delivery: 'git'; binding: Binding; request: ManifestPromotion; recorded: RecordedRequest | null }
   | {
-      through: 'here';
-      from: Source;
-      target: Target;
-      asked: NewPromotion & { snapshot: GraphSnapshot };
-      /** As it was found sound, of what is deployed at once. */
+      delivery: 'direct';
+      source: ResolvedSource;
+      target: ResolvedTarget;
+      request: NewPromotion & { snapshot: GraphSnapshot };
+      /** The checked content; null where an approval comes first. */
       checked: ShippedContent | null;
     };
 
@@ -42,20 +49,20 @@ export const initiate = mutation({
   audit: 'promotion.initiated',
   input: PromotionTarget,
   output: InitiatedPromotion,
-  scope: async (ctx, input) => (await bothScopes(ctx, input)).source,
+  scope: async (ctx, input) => (await resolveScopes(ctx, input)).source,
   async prepare(ctx, { pipelineId, targetEnvironmentId, name }): Promise<Prepared> {
     if (!allows(ctx.actor, await environmentScope(ctx, targetEnvironmentId), { role: 'EDITOR' }))
       throw forbidden('This needs the role EDITOR in the team of the target environment');
-    const from = await promotedFrom(ctx, pipelineId);
-    const target = await targetOf(ctx, from, targetEnvironmentId, name);
+    const source = await resolveSource(ctx, pipelineId);
+    const target = await resolveTarget(ctx, source, targetEnvironmentId, name);
     assertTarget(target);
-    const { latestVersion } = await sourceHealth(ctx, from.environmentId, pipelineId);
+    const { latestVersion } = await readSourceHealth(ctx, source.environmentId, pipelineId);
     const common = {
       pipelineId,
-      sourceEnvironmentId: from.environmentId,
-      sourceEnvironmentName: from.environmentName,
+      sourceEnvironmentId: source.environmentId,
+      sourceEnvironmentName: source.environmentName,
       targetEnvironmentId,
-      pipelineName: from.pipeline.name,
+      pipelineName: source.pipeline.name,
       targetName: target.name,
       status: target.outcome,
       sourceVersion: latestVersion,
@@ -63,16 +70,19 @@ export const initiate = mutation({
       requestedBy: nameOfActor(ctx.actor),
     };
     if (target.binding) {
-      const snapshot = await ctx.services.promotions.read(ctx, from, target.binding);
-      return { through: 'git', ...(await requestThroughGit(ctx, target.binding, { ...common, snapshot })) };
+      const { binding } = target;
+      const snapshot = await ctx.services.promotions.read(ctx, source, binding);
+      return { delivery: 'git', binding, request: { ...common, snapshot }, recorded: null };
     }
-    const snapshot = graphSnapshot(from.pipeline);
+    const snapshot = graphSnapshot(source.pipeline);
     const checked = target.outcome === 'DEPLOYED' ? await checkSnapshot(ctx, target, snapshot) : null;
-    return { through: 'here', from, target, asked: { ...common, snapshot }, checked };
+    return { delivery: 'direct', source, target, request: { ...common, snapshot }, checked };
   },
   async run(ctx, { targetEnvironmentId, name }, prepared) {
     const { id, updated } =
-      prepared.through === 'git' ? prepared : await ask(ctx, prepared, targetEnvironmentId, name);
+      prepared.delivery === 'git'
+        ? await recordGitRequest(ctx, prepared)
+        : await promoteDirectly(ctx, prepared, targetEnvironmentId, name);
     const promotion = await presentPromotionById(ctx, id);
     ctx.audit({
       entityType: 'Promotion',
@@ -91,76 +101,93 @@ export const initiate = mutation({
     });
     await notifyUi(ctx, promotion);
     if (promotion.status === 'AWAITING_PR_MERGE') await wakeLoops(ctx, promotion);
-    return {
-      requestId: id,
-      status: promotion.status,
-      pullRequest: promotion.pullRequest,
-      targetPipelineId: promotion.targetPipelineId,
-      updated,
-    };
+    return initiationResult(promotion, updated);
+  },
+  async finish(ctx, _input, { output, prepared, write }) {
+    if (prepared.delivery !== 'git' || prepared.recorded === null) return output;
+    const { binding, request, recorded } = prepared;
+    await openForCaller(ctx, write, binding, { ...recorded, snapshot: request.snapshot });
+    return initiationResult(await presentPromotionById(ctx, recorded.id), output.updated);
   },
 });
 
-async function ask(
+const initiationResult = (
+  { id: requestId, status, pullRequest, targetPipelineId }: Promotion,
+  updated: boolean,
+) => ({ requestId, status, pullRequest, targetPipelineId, updated });
+
+async function recordGitRequest(
   ctx: MutationContext,
-  { from, target, asked, checked }: Extract<Prepared, { through: 'here' }>,
+  prepared: Extract<Prepared, { delivery: 'git' }>,
+): Promise<{ id: string; updated: boolean }> {
+  prepared.recorded = await recordRequest(ctx, prepared.request);
+  const { id, before } = prepared.recorded;
+  return { id, updated: before !== null };
+}
+
+async function promoteDirectly(
+  ctx: MutationContext,
+  { source, target, request, checked }: Extract<Prepared, { delivery: 'direct' }>,
   targetEnvironmentId: string,
   name: string | undefined,
 ): Promise<{ id: string; updated: boolean }> {
-  const now = await targetOf(ctx, from, targetEnvironmentId, name);
-  assertTarget(now);
-  if (now.outcome !== target.outcome || now.pipeline?.id !== target.pipeline?.id)
-    throw conflict('The target was changed while this was being checked; try again');
-  const { id, updated } = await noteAsked(ctx, asked, now);
+  const current = await resolveTarget(ctx, source, targetEnvironmentId, name);
+  assertTarget(current);
+  if (current.outcome !== target.outcome || current.pipeline?.id !== target.pipeline?.id)
+    throw conflict('The target changed during the check; try again');
+  const { id, updated } = await recordDirectRequest(ctx, request, current);
   if (checked === null) return { id, updated };
-  const { sourceVersion, snapshot } = asked;
+  const { sourceVersion, snapshot } = request;
   const { pipelineId, version } = await shipSnapshot(
     ctx,
-    now,
+    current,
     { snapshot, checked },
-    { promotionId: id, sourceEnvironmentName: from.environmentName, sourceVersion },
+    { promotionId: id, sourceEnvironmentName: source.environmentName, sourceVersion },
   );
   const deployedAt = new Date(ctx.clock.now());
   await updatePromotion(ctx.db, id, { targetPipelineId: pipelineId, targetVersion: version, deployedAt });
   return { id, updated };
 }
 
-/** The request; one that waits already becomes this one. */
-async function noteAsked(
+/** Inserts the request, or updates the waiting one for the same pipeline and target. */
+async function recordDirectRequest(
   ctx: MutationContext,
-  asked: NewPromotion & { snapshot: GraphSnapshot },
-  target: Target,
+  request: NewPromotion & { snapshot: GraphSnapshot },
+  target: ResolvedTarget,
 ): Promise<{ id: string; updated: boolean }> {
-  const waits = await waitingLocked(ctx, asked);
-  if (waits) return goOnWith(ctx, waits, asked, target);
-  const made = await insertPromotion(ctx.db, { ...asked, targetPipelineId: target.pipeline?.id ?? null });
-  if (made !== null) return { id: made, updated: false };
-  // Somebody asked for the same at the same moment.
-  const other = await waitingLocked(ctx, asked);
-  if (!other) throw conflict('Others decide on the same promotion at this moment; try again');
-  return goOnWith(ctx, other, asked, target);
+  const waiting = await lockWaiting(ctx, request);
+  if (waiting) return updateWaiting(ctx, waiting, request, target);
+  const insertedId = await insertPromotion(ctx.db, {
+    ...request,
+    targetPipelineId: target.pipeline?.id ?? null,
+  });
+  if (insertedId !== null) return { id: insertedId, updated: false };
+  // A concurrent request was inserted first.
+  const other = await lockWaiting(ctx, request);
+  if (!other) throw conflict('Another user decides on this promotion at the moment; try again');
+  return updateWaiting(ctx, other, request, target);
 }
 
-async function waitingLocked(ctx: MutationContext, asked: NewPromotion): Promise<PromotionRecord | null> {
-  const found = await findWaiting(ctx.db, asked);
+async function lockWaiting(ctx: MutationContext, request: NewPromotion): Promise<PromotionRecord | null> {
+  const found = await findWaiting(ctx.db, request);
   const locked = found && (await lockPromotion(ctx.db, found.id));
   return locked && locked.status === found.status ? locked : null;
 }
 
-async function goOnWith(
+async function updateWaiting(
   ctx: MutationContext,
-  waits: PromotionRecord,
-  asked: NewPromotion & { snapshot: GraphSnapshot },
-  target: Target,
+  waiting: PromotionRecord,
+  request: NewPromotion & { snapshot: GraphSnapshot },
+  target: ResolvedTarget,
 ): Promise<{ id: string; updated: boolean }> {
-  if (waits.status === 'AWAITING_PR_MERGE')
+  if (waiting.status === 'AWAITING_PR_MERGE')
     throw preconditionFailed(
-      `A promotion of this waits for its pull request, and git does not describe ${target.environmentName} any more; cancel that one first`,
+      `An earlier promotion of this pipeline waits for its pull request, but git no longer describes ${target.environmentName}; cancel that promotion first`,
     );
-  const { snapshot, status, sourceVersion, requestedBy, requestedById } = asked;
-  await updatePromotion(ctx.db, waits.id, {
+  const { snapshot, status, sourceVersion, requestedBy, requestedById } = request;
+  await updatePromotion(ctx.db, waiting.id, {
     ...{ snapshot, status, sourceVersion, requestedBy, requestedById, lastError: null },
     targetPipelineId: target.pipeline?.id ?? null,
   });
-  return { id: waits.id, updated: true };
+  return { id: waiting.id, updated: true };
 }

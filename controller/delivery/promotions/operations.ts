@@ -1,4 +1,4 @@
-/** Promotions as they are looked at. */
+/** The queries on promotions. */
 import {
   ListPromotions,
   PreviewPromotion,
@@ -12,16 +12,17 @@ import {
   PromotionTarget,
 } from '../../../schemas/api/promotions.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
-import { allows, query } from '../../platform/operation/operation.ts';
+import { query } from '../../platform/operation/operation.ts';
+import { allows } from '../../platform/operation/permissions.ts';
+import { assertPending, getPromotion } from './decision-rules.ts';
 import { previewDiffs, waitingDiff } from './diff.ts';
 import { preflight as readPreflight } from './preflight.ts';
+import { listEnvironmentPromotions, listPipelinePromotions } from './promotion-queries.ts';
 import { presentPromotion, presentPromotionById, readerScope, requestScope } from './promotion-view.ts';
-import { listOfEnvironment, listOfPipeline } from './queries.ts';
-import { assertPending, getPromotion } from './rules.ts';
-import { digestOf } from './snapshot/snapshot.ts';
-import { bothScopes } from './source.ts';
+import { resolveScopes } from './resolve-source.ts';
+import { snapshotDigest } from './snapshot/snapshot.ts';
 
-const HISTORY = 20;
+const HISTORY_LIMIT = 20;
 
 export const preflight = query({
   name: 'promotion.preflight',
@@ -30,7 +31,7 @@ export const preflight = query({
   role: 'VIEWER',
   input: PromotionTarget,
   output: PromotionPreflight,
-  scope: async (ctx, input) => (await bothScopes(ctx, input)).source,
+  scope: async (ctx, input) => (await resolveScopes(ctx, input)).source,
   run: readPreflight,
 });
 
@@ -43,15 +44,15 @@ export const diffPreview = query({
   weight: 'heavy',
   async scope(ctx, { pipelineId, targetEnvironmentId }) {
     if (targetEnvironmentId === undefined) return objectScope(ctx, 'Pipeline', pipelineId);
-    return (await bothScopes(ctx, { pipelineId, targetEnvironmentId })).source;
+    return (await resolveScopes(ctx, { pipelineId, targetEnvironmentId })).source;
   },
   async run(ctx, input) {
     const source = await objectScope(ctx, 'Pipeline', input.pipelineId);
-    const maySee = (scope: typeof source) => allows(ctx.actor, scope, { role: 'EDITOR' });
+    const isEditor = (scope: typeof source) => allows(ctx.actor, scope, { role: 'EDITOR' });
     return previewDiffs(
       ctx,
       input,
-      ({ id, teamId }) => maySee(source) && maySee({ teamId, environmentId: id }),
+      ({ id, teamId }) => isEditor(source) && isEditor({ teamId, environmentId: id }),
     );
   },
 });
@@ -64,7 +65,9 @@ export const history = query({
   output: PromotionList,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   run: async (ctx, { pipelineId }) =>
-    (await listOfPipeline(ctx.db, pipelineId, HISTORY)).map((row) => presentPromotion(ctx, row)),
+    (await listPipelinePromotions(ctx.db, pipelineId, HISTORY_LIMIT)).map((row) =>
+      presentPromotion(ctx, row),
+    ),
 });
 
 export const list = query({
@@ -75,7 +78,7 @@ export const list = query({
   output: PromotionList,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   run: async (ctx, { environmentId, status, limit = 50 }) =>
-    (await listOfEnvironment(ctx.db, environmentId, { status, limit })).map((row) =>
+    (await listEnvironmentPromotions(ctx.db, environmentId, { status, limit })).map((row) =>
       presentPromotion(ctx, row),
     ),
 });
@@ -103,6 +106,6 @@ export const content = query({
     assertPending(promotion, false);
     const scope = await requestScope(ctx, requestId);
     const change = await waitingDiff(ctx, promotion, allows(ctx.actor, scope, { role: 'EDITOR' }));
-    return { requestId, digest: digestOf(promotion.snapshot), change };
+    return { requestId, digest: snapshotDigest(promotion.snapshot), change };
   },
 });

@@ -1,18 +1,18 @@
-/** What stands in the way of a promotion, before anybody asks for it. */
+/** Checks what would block a promotion before it is requested. */
 import type { PromotionPreflight } from '../../../schemas/api/promotions.ts';
 import { checkNodeTypes, missingVariables, storedConfig } from '../../pipelines/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { DomainError } from '../../platform/operation/errors.ts';
-import { previewThroughGit } from './diff.ts';
+import { previewManifest } from './diff.ts';
+import { findPromotionRow } from './promotion-queries.ts';
 import { presentPromotion } from './promotion-view.ts';
-import { readPromotion } from './queries.ts';
-import { contentFor, credentialHints, graphSnapshot } from './snapshot/ship-snapshot.ts';
-import { promotedFrom, type Source } from './source.ts';
-import { type SourceHealth, sourceHealth } from './source-health.ts';
+import { type ResolvedSource, resolveSource } from './resolve-source.ts';
+import { describeRollout, type ResolvedTarget, resolveTarget } from './resolve-target.ts';
+import { describeMissingCredentials, graphSnapshot, resolveContent } from './snapshot/ship-snapshot.ts';
+import { readSourceHealth, type SourceHealth } from './source-health.ts';
 import { findWaiting } from './store.ts';
-import { describeRollout, type Target, targetOf } from './target.ts';
 
-const MOST_NOTES = 50;
+const MAX_NOTES = 50;
 
 export async function preflight(
   ctx: Context,
@@ -22,80 +22,90 @@ export async function preflight(
     name,
   }: { pipelineId: string; targetEnvironmentId: string; name?: string | undefined },
 ): Promise<PromotionPreflight> {
-  const from = await promotedFrom(ctx, pipelineId);
-  const target = await targetOf(ctx, from, targetEnvironmentId, name);
-  const health = await sourceHealth(ctx, from.environmentId, pipelineId);
-  const waits = await findWaiting(ctx.db, { pipelineId, targetEnvironmentId, targetName: target.name });
-  const row = waits && (await readPromotion(ctx.db, waits.id));
-  const found = target.binding ? await inGit(ctx, from, target) : await here(ctx, from, target);
+  const source = await resolveSource(ctx, pipelineId);
+  const target = await resolveTarget(ctx, source, targetEnvironmentId, name);
+  const health = await readSourceHealth(ctx, source.environmentId, pipelineId);
+  const waiting = await findWaiting(ctx.db, { pipelineId, targetEnvironmentId, targetName: target.name });
+  const row = waiting && (await findPromotionRow(ctx.db, waiting.id));
+  const checks = target.binding
+    ? await checkGitTarget(ctx, source, target)
+    : await checkDirectTarget(ctx, source, target);
   const blockers = [
-    ...(target.refusal ? [target.refusal] : []),
+    ...(target.blocker ? [target.blocker] : []),
     ...(target.rollout ? [describeRollout(target.name)] : []),
-    ...found.blockers,
-    ...(waits?.status === 'AWAITING_PR_MERGE' && !target.binding
+    ...checks.blockers,
+    ...(waiting?.status === 'AWAITING_PR_MERGE' && !target.binding
       ? [
-          'A promotion of this waits for a pull request that git does not lead to any more; cancel that one first',
+          'An earlier promotion of this pipeline waits for a pull request, but git no longer describes the target; cancel that promotion first',
         ]
       : []),
   ];
-  // A request that waits for an approval may be made before the secrets are there.
-  const lacks = target.outcome === 'DEPLOYED' && found.missingSecrets.length > 0;
+  // An approval may be requested before the secrets exist.
+  const lacksSecrets = target.outcome === 'DEPLOYED' && checks.missingSecrets.length > 0;
   return {
-    canProceed: blockers.length === 0 && target.collision?.kind !== 'taken' && !lacks,
+    canProceed: blockers.length === 0 && target.collision?.kind !== 'taken' && !lacksSecrets,
     outcome: target.outcome,
     targetName: target.name,
-    missingSecrets: found.missingSecrets,
+    missingSecrets: checks.missingSecrets,
     nameCollision: target.collision,
     waiting: row && { id: row.id, status: row.status, pullRequest: presentPromotion(ctx, row).pullRequest },
-    sourceHealth: health.told,
+    sourceHealth: health.summary,
     blockers,
-    notes: [...ofSource(health), ...found.notes].slice(0, MOST_NOTES),
+    notes: [...sourceNotes(health), ...checks.notes].slice(0, MAX_NOTES),
   };
 }
 
-interface Found {
+interface TargetChecks {
   missingSecrets: string[];
   blockers: string[];
   notes: string[];
 }
 
-function ofSource({ latestVersion, deployedVersion }: SourceHealth): string[] {
+function sourceNotes({ latestVersion, deployedVersion }: SourceHealth): string[] {
   if (deployedVersion === null)
-    return ['What is promoted is the pipeline as it is saved; none of it has run in its own environment'];
+    return ['The saved pipeline is promoted; no version of it runs in its own environment'];
   return latestVersion !== null && latestVersion > deployedVersion
     ? [
-        `What is promoted is the pipeline as it is saved (version ${latestVersion}); version ${deployedVersion} runs`,
+        `The saved pipeline (version ${latestVersion}) is promoted; version ${deployedVersion} is the one that runs`,
       ]
     : [];
 }
 
-async function here(ctx: Context, { pipeline }: Source, target: Target): Promise<Found> {
+async function checkDirectTarget(
+  ctx: Context,
+  { pipeline }: ResolvedSource,
+  target: ResolvedTarget,
+): Promise<TargetChecks> {
   const snapshot = graphSnapshot(pipeline);
-  const { content, missing } = await contentFor(ctx, target.pipeline?.id ?? null, snapshot);
+  const { content, missing } = await resolveContent(ctx, target.pipeline?.id ?? null, snapshot);
   const isDeployed = target.outcome === 'DEPLOYED';
   const blocked = isDeployed && missing.length > 0;
-  // A request that waits for an approval may be made before the nodes are updated.
+  // An approval may be requested before the nodes are updated.
   const { refused, warnings } = await checkNodeTypes(ctx, target.id, content);
   return {
     missingSecrets: await missingVariables(ctx, target.id, storedConfig(content)),
-    blockers: [...(blocked ? [credentialHints(missing)] : []), ...(isDeployed ? refused : [])],
+    blockers: [...(blocked ? [describeMissingCredentials(missing)] : []), ...(isDeployed ? refused : [])],
     notes: [
-      ...(blocked || missing.length === 0 ? [] : [credentialHints(missing)]),
+      ...(blocked || missing.length === 0 ? [] : [describeMissingCredentials(missing)]),
       ...(isDeployed ? [] : refused),
       ...warnings,
     ],
   };
 }
 
-async function inGit(ctx: Context, from: Source, target: Target): Promise<Found> {
+async function checkGitTarget(
+  ctx: Context,
+  source: ResolvedSource,
+  target: ResolvedTarget,
+): Promise<TargetChecks> {
   try {
-    const { engine, notes, conflicts } = await previewThroughGit(ctx, from, target);
+    const { engine, notes, conflicts } = await previewManifest(ctx, source, target);
     return {
       missingSecrets: engine.after === null ? [] : await missingVariables(ctx, target.id, engine.after),
       blockers: [],
       notes: [
         ...conflicts.map(
-          (field) => `Both sides changed ${field} since the last promotion; the source's value goes in`,
+          (field) => `Both sides changed ${field} since the last promotion; the source's value is used`,
         ),
         ...notes,
       ],

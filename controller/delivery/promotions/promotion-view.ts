@@ -1,27 +1,27 @@
-/** What of a promotion is told to whom. */
+/** Presents promotions to readers, by the environments that they may enter. */
 import type { Promotion } from '../../../schemas/api/promotions.ts';
 import { mayEnter } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { notFound } from '../../platform/operation/errors.ts';
 import type { Scope } from '../../platform/operation/operation.ts';
 import { pullRequestUrl } from '../pull-requests/index.ts';
-import { type PromotionRow, readPromotion } from './queries.ts';
+import { findPromotionRow, type PromotionRow } from './promotion-queries.ts';
 
 /** The source is null once it was deleted. */
-const ends = ({ sourceTeamId: teamId, sourceEnvironmentId: environmentId, ...row }: PromotionRow) => ({
+const scopesOf = ({ sourceTeamId: teamId, sourceEnvironmentId: environmentId, ...row }: PromotionRow) => ({
   source: teamId === null || environmentId === null ? null : { teamId, environmentId },
   target: { teamId: row.targetTeamId, environmentId: row.targetEnvironmentId },
 });
 
 /**
- * Names of both sides, and when and by whom, are for everybody who sees one side. What lies behind a side that the reader may
- * not enter is left out: ids and versions of its pipelines, its pull request, and what went wrong there.
+ * A reader of one environment sees the names of both, the times and the users. Of an environment that the reader may not enter,
+ * these are left out: ids and versions of its pipelines, its pull request, its errors and the names of its nodes.
  */
 export function presentPromotion(ctx: Context, row: PromotionRow): Promotion {
-  const { source, target } = ends(row);
-  const seesTarget = mayEnter(ctx, target);
-  // Of a source that is deleted nothing is left to be kept from those who see what it became.
-  const seesSource = source === null ? seesTarget : mayEnter(ctx, source);
+  const { source, target } = scopesOf(row);
+  const canReadTarget = mayEnter(ctx, target);
+  // A deleted source has nothing left to protect from readers of the target.
+  const canReadSource = source === null ? canReadTarget : mayEnter(ctx, source);
   const {
     sourceTeamId: _s,
     targetTeamId: _t,
@@ -34,7 +34,7 @@ export function presentPromotion(ctx: Context, row: PromotionRow): Promotion {
     ...promotion
   } = row;
   const pullRequest =
-    pullNumber === null || !seesTarget
+    pullNumber === null || !canReadTarget
       ? null
       : {
           number: pullNumber,
@@ -45,32 +45,34 @@ export function presentPromotion(ctx: Context, row: PromotionRow): Promotion {
         };
   return {
     ...promotion,
-    ...(seesSource ? {} : { pipelineId: null, sourceVersion: null }),
-    ...(seesTarget ? {} : { targetPipelineId: null, targetVersion: null, lastError: null, silentNodes: [] }),
-    // It names them.
-    ...(!seesTarget && row.silentNodes.length > 0 ? { note: null } : {}),
+    ...(canReadSource ? {} : { pipelineId: null, sourceVersion: null }),
+    ...(canReadTarget
+      ? {}
+      : { targetPipelineId: null, targetVersion: null, lastError: null, silentNodes: [] }),
+    // The note names the silent nodes.
+    ...(!canReadTarget && row.silentNodes.length > 0 ? { note: null } : {}),
     pullRequest,
   };
 }
 
-/** For a request that is acted on: where it goes. @throws NOT_FOUND to others, as if there were none */
+/** The scope for actions on a promotion: its target. @throws NOT_FOUND also to users who may not enter the target */
 export async function requestScope(ctx: Context, requestId: string): Promise<Scope> {
-  const row = await readPromotion(ctx.db, requestId);
-  if (!row || !mayEnter(ctx, ends(row).target)) throw notFound('Promotion');
-  return ends(row).target;
+  const row = await findPromotionRow(ctx.db, requestId);
+  if (!row || !mayEnter(ctx, scopesOf(row).target)) throw notFound('Promotion');
+  return scopesOf(row).target;
 }
 
-/** For reading: either side will do. @throws NOT_FOUND */
+/** The scope for reading a promotion: either side. @throws NOT_FOUND */
 export async function readerScope(ctx: Context, requestId: string): Promise<Scope> {
-  const row = await readPromotion(ctx.db, requestId);
-  const side = row && [ends(row).target, ends(row).source].find((one) => one && mayEnter(ctx, one));
-  if (!side) throw notFound('Promotion');
-  return side;
+  const row = await findPromotionRow(ctx.db, requestId);
+  const scope = row && [scopesOf(row).target, scopesOf(row).source].find((one) => one && mayEnter(ctx, one));
+  if (!scope) throw notFound('Promotion');
+  return scope;
 }
 
 /** @throws NOT_FOUND */
 export async function presentPromotionById(ctx: Context, requestId: string): Promise<Promotion> {
-  const row = await readPromotion(ctx.db, requestId);
+  const row = await findPromotionRow(ctx.db, requestId);
   if (!row) throw notFound('Promotion');
   return presentPromotion(ctx, row);
 }

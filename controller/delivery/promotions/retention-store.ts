@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 
 /**
- * Deletes promotions that ended before `endedBefore`. These stay: the newest `keep` of each pipeline; the last one that was
- * deployed from a pipeline into each target, which the next promotion is merged with and finds its target by. At most
- * `limit`; answers how many.
+ * Deletes at most `limit` promotions that ended before `endedBefore`. These stay: the newest `keep` of each pipeline; the last
+ * deployed one of each pipeline and target, since the next promotion takes its merge base and its target from that.
+ * @returns how many were deleted
  */
 export async function deleteOldPromotions(
   tx: Knex,

@@ -1,19 +1,19 @@
-/** How the source does where it runs: what people weigh before they bring it on. */
+/** The health of the source in its own environment, for the preflight and the text of the pull request. */
 import type { PromotionPreflight } from '../../../schemas/api/promotions.ts';
 import { readStatus } from '../../fleet/status/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 
 export interface SourceHealth {
-  told: PromotionPreflight['sourceHealth'];
-  /** The newest saved version, and the one that runs; null where there is none. */
+  summary: PromotionPreflight['sourceHealth'];
+  /** The newest saved version and the deployed one; null where there is none. */
   latestVersion: number | null;
   deployedVersion: number | null;
 }
 
-/** Of what came in, as errors: more is told as unhealthy. */
-const MOST_ERRORS = 0.01;
+/** Errors per incoming event; above it the source counts as unhealthy. */
+const MAX_ERROR_RATIO = 0.01;
 
-export async function sourceHealth(
+export async function readSourceHealth(
   ctx: Context,
   environmentId: string,
   pipelineId: string,
@@ -24,16 +24,16 @@ export async function sourceHealth(
   const deployedVersion = status?.pipeline.deployedVersion ?? null;
   if (!status || status.pipeline.isDraft || deployedVersion === null)
     return {
-      told: { state: 'not-running', message: 'It is a draft and runs nowhere' },
+      summary: { state: 'not-running', message: 'It is a draft and runs nowhere' },
       latestVersion,
       deployedVersion,
     };
   const { counts, rates } = status;
-  const per = (rate: number) => `${Math.round(rate * 10) / 10}/s`;
-  const message = `Version ${deployedVersion} runs on ${counts.running} of ${counts.total} ${counts.total === 1 ? 'node' : 'nodes'}${counts.crashed > 0 ? `, crashed on ${counts.crashed}` : ''}; ${per(rates.eventsIn)} events in, ${per(rates.eventsOut)} out, ${per(rates.errors)} errors`;
-  // Old rates may be those of another time.
-  const errs = rates.asOf === null && rates.errors > rates.eventsIn * MOST_ERRORS;
-  const failing = counts.crashed > 0 || errs;
+  const formatRate = (rate: number) => `${Math.round(rate * 10) / 10}/s`;
+  const message = `Version ${deployedVersion} runs on ${counts.running} of ${counts.total} ${counts.total === 1 ? 'node' : 'nodes'}${counts.crashed > 0 ? `, crashed on ${counts.crashed}` : ''}; ${formatRate(rates.eventsIn)} events in, ${formatRate(rates.eventsOut)} out, ${formatRate(rates.errors)} errors`;
+  // `asOf` is set when the rates are not current.
+  const hasManyErrors = rates.asOf === null && rates.errors > rates.eventsIn * MAX_ERROR_RATIO;
+  const failing = counts.crashed > 0 || hasManyErrors;
   const state = failing ? 'unhealthy' : counts.running === 0 ? 'not-running' : 'healthy';
-  return { told: { state, message }, latestVersion, deployedVersion };
+  return { summary: { state, message }, latestVersion, deployedVersion };
 }

@@ -1,15 +1,16 @@
-/** Requests to bring a pipeline from one environment into another. */
+/** The table `promotions`. */
 import type { Knex } from 'knex';
 import type { PromotionStatus } from '../../../schemas/api/promotions.ts';
+import type { PromotionsInsert } from '../../database/tables.gen.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import type { ManifestSnapshot, Snapshot } from './snapshot/snapshot.ts';
 
 export interface PromotionRecord {
   id: string;
   pipelineId: string | null;
-  /** Null once it was deleted. */
+  /** Null once the environment is deleted. */
   sourceEnvironmentId: string | null;
-  /** When it was asked for, or when the environment was deleted. */
+  /** The name at the request, or when the environment was deleted. */
   sourceEnvironmentName: string;
   targetEnvironmentId: string;
   targetPipelineId: string | null;
@@ -19,9 +20,9 @@ export interface PromotionRecord {
   sourceVersion: number | null;
   targetVersion: number | null;
   snapshot: Snapshot;
-  /** Of one that goes through git; chosen before anything is pushed. */
+  /** Only for a target that git describes; chosen before the first push. */
   branch: string | null;
-  /** What the branch holds of the source; null until it was pushed. */
+  /** The snapshot that the branch holds; null before the first push. */
   written: ManifestSnapshot | null;
   pullRequestId: string | null;
   requestedById: string | null;
@@ -75,29 +76,29 @@ export const isWaiting = ({ status }: Pick<PromotionRecord, 'status'>): boolean 
 export const findPromotion = async (db: Knex, id: string): Promise<PromotionRecord | null> =>
   (await db('promotions').where({ id }).first(READ)) ?? null;
 
-/** Locked until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export const lockPromotion = async (tx: Knex, id: string): Promise<PromotionRecord | null> =>
   (await tx('promotions').where({ id }).forUpdate().first(READ)) ?? null;
 
-/** What says that two requests are for the same. */
-export interface Wanted {
+/** Identifies a promotion among those that wait. */
+export interface PromotionKey {
   pipelineId: string;
   targetEnvironmentId: string;
   targetName: string;
 }
 
-const sameAs = (db: Knex, { pipelineId, targetEnvironmentId, targetName }: Wanted) =>
+const selectByKey = (db: Knex, { pipelineId, targetEnvironmentId, targetName }: PromotionKey) =>
   db('promotions')
     .where({ pipeline_id: pipelineId, target_environment_id: targetEnvironmentId })
     .whereRaw('lower(target_name) = lower(?)', [targetName]);
 
-/** The one for the same that waits. */
-export const findWaiting = async (db: Knex, wanted: Wanted): Promise<PromotionRecord | null> =>
-  (await sameAs(db, wanted).whereIn('status', WAITING).first(READ)) ?? null;
+/** At most one promotion of a key waits. */
+export const findWaiting = async (db: Knex, key: PromotionKey): Promise<PromotionRecord | null> =>
+  (await selectByKey(db, key).whereIn('status', WAITING).first(READ)) ?? null;
 
-/** What came in last of the same, through git. */
-export async function lastPromoted(db: Knex, wanted: Wanted): Promise<ManifestSnapshot | null> {
-  const row: { snapshot: ManifestSnapshot } | undefined = await sameAs(db, wanted)
+/** The last snapshot of this key that was deployed through git. */
+export async function findLastPromoted(db: Knex, key: PromotionKey): Promise<ManifestSnapshot | null> {
+  const row: { snapshot: ManifestSnapshot } | undefined = await selectByKey(db, key)
     .where({ status: 'DEPLOYED' })
     .whereRaw("snapshot->>'form' = 'manifest'")
     .orderBy('deployed_at', 'desc')
@@ -105,10 +106,10 @@ export async function lastPromoted(db: Knex, wanted: Wanted): Promise<ManifestSn
   return row?.snapshot ?? null;
 }
 
-/** Living pipelines of the target that the source became before, the newest first. */
-export async function earlierTargets(
+/** Existing pipelines of the target to which the source was promoted before, the latest first. */
+export async function listEarlierTargets(
   db: Knex,
-  { pipelineId, targetEnvironmentId }: Omit<Wanted, 'targetName'>,
+  { pipelineId, targetEnvironmentId }: Omit<PromotionKey, 'targetName'>,
 ): Promise<{ id: string; name: string }[]> {
   return db('promotions as o')
     .join('pipelines as p', 'p.id', 'o.target_pipeline_id')
@@ -138,21 +139,21 @@ export type NewPromotion = Pick<
   | 'requestedBy'
 > & { pipelineId: string };
 
-/** Null where another one for the same waits already. */
+/** Null where a promotion of the same key already waits. */
 export async function insertPromotion(
   tx: Knex,
-  made: NewPromotion & Partial<PromotionChange>,
+  promotion: NewPromotion & Partial<PromotionChange>,
 ): Promise<string | null> {
   const rows = await tx('promotions')
     .insert({
       id: newId(),
-      pipeline_id: made.pipelineId,
-      source_environment_id: made.sourceEnvironmentId,
-      source_environment_name: made.sourceEnvironmentName,
-      target_environment_id: made.targetEnvironmentId,
-      pipeline_name: made.pipelineName,
-      ...columnsOf(made),
-    })
+      pipeline_id: promotion.pipelineId,
+      source_environment_id: promotion.sourceEnvironmentId,
+      source_environment_name: promotion.sourceEnvironmentName,
+      target_environment_id: promotion.targetEnvironmentId,
+      pipeline_name: promotion.pipelineName,
+      ...columnsOf(promotion),
+    } as PromotionsInsert)
     .onConflict()
     .ignore()
     .returning('id');
@@ -184,7 +185,7 @@ export interface PromotionChange
   silentNodes: string[];
 }
 
-const NOT_TO_CHANGE = [
+const IMMUTABLE_FIELDS = [
   'pipelineId',
   'sourceEnvironmentId',
   'sourceEnvironmentName',
@@ -195,7 +196,7 @@ const NOT_TO_CHANGE = [
 const columnsOf = (change: Partial<PromotionChange>) =>
   Object.fromEntries(
     Object.entries(change)
-      .filter(([field, value]) => value !== undefined && !NOT_TO_CHANGE.includes(field))
+      .filter(([field, value]) => value !== undefined && !IMMUTABLE_FIELDS.includes(field))
       .map(([field, value]) => [
         COLUMNS[field as keyof typeof COLUMNS],
         value !== null && (field === 'snapshot' || field === 'written') ? JSON.stringify(value) : value,
@@ -208,7 +209,10 @@ export async function updatePromotion(tx: Knex, id: string, change: Partial<Prom
     .update({ ...columnsOf(change), updated_at: tx.fn.now() });
 }
 
-/** Where it waits on, and says something else. */
+/** Limit of `lastError`. */
+export const MAX_ERROR_CHARACTERS = 2_000;
+
+/** Only while the promotion waits. Returns whether the error changed. */
 export async function recordError(db: Knex, id: string, lastError: string | null): Promise<boolean> {
   const changed = await db('promotions')
     .where({ id })
@@ -218,15 +222,15 @@ export async function recordError(db: Knex, id: string, lastError: string | null
   return changed > 0;
 }
 
-/** One of which nothing has left this place. */
-export async function forgetPromotion(db: Knex, id: string): Promise<void> {
+/** Deletes a promotion whose branch was never pushed. */
+export async function deleteUnwritten(db: Knex, id: string): Promise<void> {
   await db('promotions')
     .where({ id, status: 'AWAITING_PR_MERGE', pull_request_id: null, written: null })
     .delete();
 }
 
-/** Those that wait for their pull request, and those that ended with one that is open again. */
-export async function listAwaiting(db: Knex): Promise<{ id: string; targetEnvironmentId: string }[]> {
+/** Promotions that wait for their pull request, and cancelled ones whose pull request was reopened. */
+export async function listAwaitingMerge(db: Knex): Promise<{ id: string; targetEnvironmentId: string }[]> {
   return db('promotions as o')
     .leftJoin('pull_requests as p', 'p.id', 'o.pull_request_id')
     .where({ 'o.status': 'AWAITING_PR_MERGE' })
@@ -237,7 +241,7 @@ export async function listAwaiting(db: Knex): Promise<{ id: string; targetEnviro
     .select({ id: 'o.id', targetEnvironmentId: 'o.target_environment_id' });
 }
 
-/** Of one that ended, and whose pull request was opened again after that; null for any other. */
+/** The pull request of a cancelled promotion that was reopened after the cancellation; else null. */
 export async function findReopened(db: Knex, id: string): Promise<{ number: number } | null> {
   const row: { number: number } | undefined = await db('promotions as o')
     .join('pull_requests as p', 'p.id', 'o.pull_request_id')

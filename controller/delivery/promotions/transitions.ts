@@ -1,4 +1,4 @@
-/** What the reconciler of promotions does: it goes on with what was begun, and says what became of a pull request. */
+/** The operations of the promotion reconciler: they complete interrupted requests and record the outcome of pull requests. */
 import Type from 'typebox';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
@@ -6,58 +6,55 @@ import { mutation } from '../../platform/operation/operation.ts';
 import { visible } from '../../platform/text/visible-text.ts';
 import { findBinding } from '../bindings/index.ts';
 import { closePullRequest } from './close-pull-request.ts';
-import { notifyUi, wakeLoops } from './notify.ts';
+import { notifyUi } from './notify-ui.ts';
+import { pushAndOpen, recordPullRequest } from './open-pull-request.ts';
 import {
+  findLastPromoted,
   findPromotion,
   findReopened,
   findWaiting,
-  lastPromoted,
   lockPromotion,
   type PromotionChange,
   type PromotionRecord,
   updatePromotion,
 } from './store.ts';
-import { bringToGit } from './through-git.ts';
 
-const Settled = Type.Object({ changed: Type.Boolean() });
-const Of = { requestId: Type.String(), environmentId: Type.String() };
+const TransitionResult = Type.Object({ changed: Type.Boolean() });
+const PROMOTION_FIELDS = { requestId: Type.String(), environmentId: Type.String() };
 const scope = (_ctx: unknown, input: { environmentId: string }) => ({
   teamId: null,
   environmentId: input.environmentId,
 });
 
-/** Of one whose asker did not live to see it through. */
-export const supersedeWaiting = mutation({
+/** Completes a promotion whose request ended before its pull request was open. */
+export const open = mutation({
   name: 'promotion.open',
   summary: 'Push the branch of a promotion and open its pull request',
   role: 'EDITOR',
   audit: 'promotion.opened',
-  input: Type.Object(Of),
-  output: Settled,
+  input: Type.Object(PROMOTION_FIELDS),
+  output: TransitionResult,
   scope,
   async prepare(ctx, { requestId, environmentId }) {
     const promotion = await findPromotion(ctx.db, requestId);
     if (promotion?.status !== 'AWAITING_PR_MERGE') throw notFound('Promotion');
     const binding = await findBinding(ctx.db, environmentId);
-    if (binding?.mode !== 'sync') throw preconditionFailed('The environment is not bound to git any more');
+    if (binding?.mode !== 'sync') throw preconditionFailed('The environment is no longer bound to git');
     const { pipelineId, targetEnvironmentId, targetName } = promotion;
     const base =
       pipelineId === null
         ? null
-        : await lastPromoted(ctx.db, { pipelineId, targetEnvironmentId, targetName });
-    await bringToGit(ctx, binding, requestId, base);
+        : await findLastPromoted(ctx.db, { pipelineId, targetEnvironmentId, targetName });
+    return pushAndOpen(ctx, binding, requestId, base);
   },
-  async run(ctx, { requestId }) {
-    const promotion = await findPromotion(ctx.db, requestId);
-    if (!promotion) throw notFound('Promotion');
-    note(ctx, promotion, { requestedBy: promotion.requestedBy });
-    await notifyUi(ctx, promotion);
-    await wakeLoops(ctx, promotion);
-    return { changed: true };
-  },
+  run: (ctx, { requestId }, pullRequestId) => recordPullRequest(ctx, requestId, pullRequestId),
 });
 
-function note(ctx: MutationContext, promotion: PromotionRecord, metadata: Record<string, unknown>): void {
+function recordAudit(
+  ctx: MutationContext,
+  promotion: PromotionRecord,
+  metadata: Record<string, unknown>,
+): void {
   const { id, pipelineName, targetName, targetEnvironmentId: environmentId } = promotion;
   ctx.audit({
     entityType: 'Promotion',
@@ -67,8 +64,8 @@ function note(ctx: MutationContext, promotion: PromotionRecord, metadata: Record
   });
 }
 
-/** Of one that still waits for its pull request; anything else was decided by somebody meanwhile, and stays. */
-async function settle(
+/** @throws NOT_FOUND where the promotion no longer waits: another decision came first, and stays */
+async function endAwaiting(
   ctx: MutationContext,
   requestId: string,
   change: Partial<PromotionChange>,
@@ -77,7 +74,7 @@ async function settle(
   const promotion = await lockPromotion(ctx.db, requestId);
   if (promotion?.status !== 'AWAITING_PR_MERGE') throw notFound('Promotion that waits for its pull request');
   await updatePromotion(ctx.db, requestId, { lastError: null, ...change });
-  note(ctx, promotion, metadata);
+  recordAudit(ctx, promotion, metadata);
   await notifyUi(ctx, promotion);
   return { changed: true };
 }
@@ -88,7 +85,7 @@ export const deployed = mutation({
   role: 'EDITOR',
   audit: 'promotion.deployed',
   input: Type.Object({
-    ...Of,
+    ...PROMOTION_FIELDS,
     targetPipelineId: Type.String(),
     targetVersion: Type.Union([Type.Integer(), Type.Null()]),
     number: Type.Integer(),
@@ -96,18 +93,15 @@ export const deployed = mutation({
     silentNodeCount: Type.Integer(),
     note: Type.Union([Type.String(), Type.Null()]),
   }),
-  output: Settled,
+  output: TransitionResult,
   scope,
-  run: (
-    ctx,
-    { requestId, targetPipelineId, targetVersion, number, silentNodes, silentNodeCount, note: said },
-  ) =>
-    settle(
+  run: (ctx, { requestId, targetPipelineId, targetVersion, number, silentNodes, silentNodeCount, note }) =>
+    endAwaiting(
       ctx,
       requestId,
       {
         status: 'DEPLOYED',
-        ...{ targetPipelineId, targetVersion, silentNodes, note: said },
+        ...{ targetPipelineId, targetVersion, silentNodes, note: note },
         deployedAt: new Date(ctx.clock.now()),
       },
       {
@@ -118,34 +112,34 @@ export const deployed = mutation({
     ),
 });
 
-/** Of the job that is queued where the source environment is deleted: forges are not asked in that transaction. */
-export const sourceDeleted = mutation({
-  name: 'promotion.sourceDeleted',
-  summary: 'Close the pull request of a promotion whose source environment was deleted',
+/** Run by a job, because the transaction that cancels a promotion must not call a forge. */
+export const closeCancelled = mutation({
+  name: 'promotion.closePullRequest',
+  summary:
+    'Close the pull request of a promotion that was cancelled, or whose source environment was deleted',
   role: 'EDITOR',
   audit: 'promotion.pullRequestClosed',
-  input: Type.Object(Of),
-  output: Settled,
+  input: Type.Object({ ...PROMOTION_FIELDS, sourceDeleted: Type.Boolean() }),
+  output: TransitionResult,
   scope,
-  async prepare(ctx, { requestId }) {
+  async prepare(ctx, { requestId, sourceDeleted }) {
     const promotion = await findPromotion(ctx.db, requestId);
     if (promotion?.status !== 'CANCELLED') throw notFound('Promotion that was cancelled');
     const { sourceEnvironmentName: name } = promotion;
-    const closed = await closePullRequest(
-      ctx,
-      promotion,
-      `The environment ${codeSpan(name)}, from which this was to be promoted, was deleted. So this is closed without being merged.`,
-    );
-    return { promotion, closed };
+    const comment = sourceDeleted
+      ? `The source environment ${codeSpan(name)} was deleted. This pull request is closed without a merge.`
+      : null;
+    return { promotion, closed: await closePullRequest(ctx, promotion, comment) };
   },
   async run(ctx, _input, { promotion, closed }) {
-    note(ctx, promotion, { pullRequest: closed?.number ?? null });
+    if (closed) recordAudit(ctx, promotion, { pullRequest: closed.number });
+    else ctx.unchanged();
     await notifyUi(ctx, promotion);
     return { changed: closed !== null };
   },
 });
 
-/** Names hold no line breaks; backticks would end it. */
+/** Backticks would end the span. */
 const codeSpan = (name: string): string => `\`${visible(name.replaceAll('`', "'"))}\``;
 
 export const ended = mutation({
@@ -153,16 +147,16 @@ export const ended = mutation({
   summary: 'A promotion ends with its pull request, which was not merged',
   role: 'EDITOR',
   audit: 'promotion.ended',
-  input: Type.Object({ ...Of, number: Type.Integer(), note: Type.String() }),
-  output: Settled,
+  input: Type.Object({ ...PROMOTION_FIELDS, number: Type.Integer(), note: Type.String() }),
+  output: TransitionResult,
   scope,
-  run: (ctx, { requestId, number, note: said }) =>
-    settle(
+  run: (ctx, { requestId, number, note }) =>
+    endAwaiting(
       ctx,
       requestId,
-      // By the clock of the database, as is when a pull request was opened again.
-      { status: 'CANCELLED', note: said, decidedAt: ctx.db.fn.now() },
-      { pullRequest: number, note: said },
+      // The clock of the database, because it is compared with `reopened_at`.
+      { status: 'CANCELLED', note: note, decidedAt: ctx.db.fn.now() },
+      { pullRequest: number, note: note },
     ),
 });
 
@@ -171,8 +165,8 @@ export const reopened = mutation({
   summary: 'A promotion that ended with its pull request is taken up again, since that is open again',
   role: 'EDITOR',
   audit: 'promotion.reopened',
-  input: Type.Object(Of),
-  output: Settled,
+  input: Type.Object(PROMOTION_FIELDS),
+  output: TransitionResult,
   scope,
   async run(ctx, { requestId }) {
     const promotion = await lockPromotion(ctx.db, requestId);
@@ -180,18 +174,18 @@ export const reopened = mutation({
     if (!promotion?.pipelineId || !pull) throw notFound('Promotion whose pull request was opened again');
     const { pipelineId, targetEnvironmentId, targetName } = promotion;
     const other = await findWaiting(ctx.db, { pipelineId, targetEnvironmentId, targetName });
-    const said = `Pull request #${pull.number} was opened again, while another promotion of the same waits; close one of the two`;
+    const note = `Pull request #${pull.number} was reopened while another promotion of this pipeline waits; close one of the two`;
     await updatePromotion(
       ctx.db,
       requestId,
       other
-        ? { note: said, decidedAt: ctx.db.fn.now() }
+        ? { note: note, decidedAt: ctx.db.fn.now() }
         : {
             status: 'AWAITING_PR_MERGE',
             ...{ decidedById: null, decidedBy: null, decidedAt: null, note: null },
           },
     );
-    note(ctx, promotion, { pullRequest: pull.number, ...(other ? { note: said } : {}) });
+    recordAudit(ctx, promotion, { pullRequest: pull.number, ...(other ? { note: note } : {}) });
     await notifyUi(ctx, promotion);
     return { changed: other === null };
   },

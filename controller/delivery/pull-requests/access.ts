@@ -1,11 +1,11 @@
-/** What the operations of pull requests share: where one lives, who speaks, and who is told. */
+/** Shared by the operations of pull requests: finding and locking one, checking rights, notifying. */
 import { mayPush } from '../../identity/access/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { notFound } from '../../platform/operation/errors.ts';
 import { type Binding, findBinding, operatorOf } from '../bindings/index.ts';
-import { hasRead, pullRequestsOf } from './bound-repository.ts';
-import { type BoundBranch, boundTo, teamsOf } from './repository-queries.ts';
-import { elsewhere, notAlone, notEditor, type Who } from './rules.ts';
+import { hasRead, pullRequestsOf } from './repository-of-binding.ts';
+import { type BoundBranch, listBoundBranches, teamsOf } from './repository-queries.ts';
+import { forgeRefusal, type Identity, notAlone, notEditor } from './rules.ts';
 import { findByNumber, lockPullRequest, type PullRequestRecord } from './store.ts';
 
 export interface Which {
@@ -18,7 +18,7 @@ export interface Found {
   pull: PullRequestRecord;
 }
 
-/** @throws NOT_FOUND where the environment is not bound, or shows no such pull request. */
+/** @throws NOT_FOUND when the environment is not bound, or has no such pull request */
 export async function findPull(ctx: Context, { environmentId, number }: Which): Promise<Found> {
   const binding = await findBinding(ctx.db, environmentId);
   if (!binding || !hasRead(binding)) throw notFound('Pull request');
@@ -28,7 +28,7 @@ export async function findPull(ctx: Context, { environmentId, number }: Which): 
   return { binding, pull };
 }
 
-/** In a mutation. Nobody else changes it until the transaction ends. */
+/** For mutations: nobody else changes the pull request until the transaction ends. */
 export async function lockPull(ctx: MutationContext, which: Which): Promise<Found> {
   const { binding, pull } = await findPull(ctx, which);
   const locked = await lockPullRequest(ctx.db, pull.id);
@@ -36,39 +36,39 @@ export async function lockPull(ctx: MutationContext, which: Which): Promise<Foun
   return { binding, pull: locked };
 }
 
-/** @throws PRECONDITION_FAILED where it lives on a forge. */
-export async function lockPullHere(ctx: MutationContext, which: Which): Promise<Found> {
+/** @throws PRECONDITION_FAILED when the pull request lives on a forge */
+export async function lockHostedPull(ctx: MutationContext, which: Which): Promise<Found> {
   const found = await lockPull(ctx, which);
-  const refusal = elsewhere(found.pull);
+  const refusal = forgeRefusal(found.pull);
   if (refusal) throw refusal;
   return found;
 }
 
-export function whoIs(ctx: Pick<Context, 'actor'>): Who {
+export function identityOf(ctx: Pick<Context, 'actor'>): Identity {
   return operatorOf(ctx);
 }
 
-/** What changes branches is like a push. @throws FORBIDDEN */
-export async function asPusher(
+/** A change of branches needs the same rights as a push. @throws FORBIDDEN */
+export async function assertMayPush(
   ctx: Context,
   { repositoryUrl, environmentId }: Pick<Binding, 'repositoryUrl' | 'environmentId'>,
 ): Promise<BoundBranch[]> {
-  const places = await boundTo(ctx.db, repositoryUrl, environmentId);
-  if (!mayPush(ctx.actor, teamsOf(places))) throw notEditor();
-  return places;
+  const branches = await listBoundBranches(ctx.db, repositoryUrl, environmentId);
+  if (!mayPush(ctx.actor, teamsOf(branches))) throw notEditor();
+  return branches;
 }
 
 /**
- * Whether the actor may merge into `base`. A key works in one environment: it may merge into a branch that this one alone
- * follows.
+ * Whether the actor may merge into `base`. A service account belongs to one environment: it may merge into a branch that no
+ * other environment follows.
  */
 export function mayMergeInto(
   { actor }: Pick<Context, 'actor'>,
-  places: readonly BoundBranch[],
+  branches: readonly BoundBranch[],
   base: string,
 ) {
-  if (actor.type !== 'service_account') return mayPush(actor, teamsOf(places));
-  const following = places.filter(({ ref }) => ref === base);
+  if (actor.type !== 'service_account') return mayPush(actor, teamsOf(branches));
+  const following = branches.filter(({ ref }) => ref === base);
   return (
     actor.permissions.has('pulls.merge') &&
     following.length > 0 &&
@@ -76,23 +76,23 @@ export function mayMergeInto(
   );
 }
 
-/** As `asPusher`, for a merge. @throws FORBIDDEN */
-export async function asMerger(
+/** Like `assertMayPush`, for a merge. @throws FORBIDDEN */
+export async function assertMayMerge(
   ctx: Context,
   { repositoryUrl, environmentId }: Pick<Binding, 'repositoryUrl' | 'environmentId'>,
   base: string,
 ): Promise<BoundBranch[]> {
-  const places = await boundTo(ctx.db, repositoryUrl, environmentId);
-  if (mayMergeInto(ctx, places, base)) return places;
+  const branches = await listBoundBranches(ctx.db, repositoryUrl, environmentId);
+  if (mayMergeInto(ctx, branches, base)) return branches;
   throw ctx.actor.type === 'service_account' ? notAlone(base) : notEditor();
 }
 
 export const authorColumns = (ctx: Pick<Context, 'actor'>): { author: string; authorId: string | null } => {
-  const { id, name } = whoIs(ctx);
+  const { id, name } = identityOf(ctx);
   return { author: name, authorId: id };
 };
 
-/** Pages of every environment that shows it follow, and the loops that wait for it look. */
+/** Notifies the pages of every environment that shows the pull request, and wakes the loops that wait for it. */
 export async function notifyPullRequest(
   ctx: Pick<Context, 'db' | 'services'>,
   pull: Pick<PullRequestRecord, 'repository' | 'base' | 'subject'>,
@@ -100,8 +100,8 @@ export async function notifyPullRequest(
   { branchMoved = false } = {},
 ): Promise<void> {
   const { db, services } = ctx;
-  const places = await boundTo(db, pull.repository);
-  for (const { environmentId } of places.filter(({ ref }) => ref === pull.base)) {
+  const branches = await listBoundBranches(db, pull.repository);
+  for (const { environmentId } of branches.filter(({ ref }) => ref === pull.base)) {
     await services.bus.publish(db, { type: 'ui', environmentId, topics: ['promotions', 'git'] });
     if (branchMoved)
       await services.bus.publish(db, { type: 'wake', loop: 'git', key: environmentId, trigger });

@@ -1,4 +1,4 @@
-/** What pull requests would do to environments, and how far that was told to their forge. */
+/** The checks of pull requests: what each would do to an environment, and what its forge has received of that. */
 import type { Knex } from 'knex';
 import type { GitPlan } from '../../../schemas/api/git-plan.ts';
 import type { CheckState } from '../../../schemas/api/pull-requests.ts';
@@ -13,14 +13,14 @@ export interface CheckRecord {
   state: CheckState;
   /** One line of at most 140 characters. */
   summary: string;
-  /** What kept a plan from being made, or what was looked at instead; plain text of several lines. Null beside a plan. */
+  /** Why there is no plan, or what was checked instead; plain text of several lines. Null beside a plan. */
   reason: string | null;
-  /** Null while nothing was looked at, also of this head: then `state` is `pending`. */
+  /** Null while nothing was checked at this head; `state` is `pending` then. */
   computedAt: Date | null;
 }
 
 export interface Check extends CheckRecord {
-  /** Of the merge; null where there is none. */
+  /** The plan of the merge; null when there is none. */
   plan: GitPlan | null;
 }
 
@@ -39,10 +39,10 @@ const COLUMNS = {
 const checks = (db: Knex) =>
   db('pull_request_checks as c').join('environments as e', 'e.id', 'c.environment_id');
 
-const shown = <T extends CheckRecord>(row: T): T =>
+const withPendingTime = <T extends CheckRecord>(row: T): T =>
   row.state === 'pending' ? { ...row, computedAt: null } : row;
 
-/** With the plan. */
+/** With its plan. */
 export async function readCheck(
   db: Knex,
   pullRequestId: string,
@@ -51,26 +51,26 @@ export async function readCheck(
   const row: Check | undefined = await checks(db)
     .where({ 'c.pull_request_id': pullRequestId, 'c.environment_id': environmentId })
     .first({ ...COLUMNS, plan: 'c.plan' });
-  return row ? shown(row) : null;
+  return row ? withPendingTime(row) : null;
 }
 
-/** Of all environments, by their name. */
+/** The checks of all environments, ordered by their names. */
 export async function listChecks(db: Knex, pullRequestIds: readonly string[]): Promise<CheckRecord[]> {
   if (pullRequestIds.length === 0) return [];
   const rows: CheckRecord[] = await checks(db)
     .whereIn('c.pull_request_id', [...pullRequestIds])
     .orderBy(['e.name', 'c.pull_request_id'])
     .select(COLUMNS);
-  return rows.map(shown);
+  return rows.map(withPendingTime);
 }
 
-/** As the loop knows it. */
+/** What the loop knows of a check. */
 export interface KnownCheck {
   pullRequestId: string;
   headSha: string;
   state: CheckState;
   summary: string;
-  /** Digest of all that the check was made from; empty where it was not made yet at this head. */
+  /** Digest of everything that the check was made from; empty before the first check at this head. */
   inputs: string;
   computedAt: Date | null;
   postedStatus: string | null;
@@ -78,7 +78,7 @@ export interface KnownCheck {
   commentId: string | null;
 }
 
-/** Of one environment. */
+/** The checks of one environment. */
 export const knownChecks = async (
   db: Knex,
   environmentId: string,
@@ -106,7 +106,7 @@ export interface NewCheck
   plan: GitPlan | null;
 }
 
-/** False where the pull request has gone on or is over meanwhile: then nothing is written. */
+/** Returns false and writes nothing when the pull request has a new head, or is over. */
 export async function saveCheck(tx: Knex, check: NewCheck, at: Date): Promise<boolean> {
   const { rows } = await tx.raw<{ rows: unknown[] }>(
     `INSERT INTO pull_request_checks (pull_request_id, environment_id, head_sha, base_sha, state, summary, reason, plan, inputs, computed_at)
@@ -121,7 +121,7 @@ export async function saveCheck(tx: Knex, check: NewCheck, at: Date): Promise<bo
   return rows.length > 0;
 }
 
-/** Nothing is known of these heads yet; what was known of others is forgotten, but not how it was told. */
+/** Marks these heads as not checked yet. Results for other heads are dropped, but not what the forge has received. */
 export async function markPending(
   tx: Knex,
   environmentId: string,
@@ -148,22 +148,22 @@ export async function markPending(
   );
 }
 
-/** By the database's clock, as `updated_at` has it. */
+/** By the clock of the database, as `updated_at`. */
 export async function databaseTime(db: Knex): Promise<Date> {
   const { rows } = await db.raw<{ rows: { now: Date }[] }>('SELECT clock_timestamp() AS now');
   return rows[0]?.now ?? new Date(0);
 }
 
-/** What the forge has taken. */
+/** Stores what the forge has received. */
 export async function markPublished(
   tx: Knex,
   { pullRequestId, environmentId }: Pick<Check, 'pullRequestId' | 'environmentId'>,
-  told: { status?: string; comment?: string; commentId?: string },
+  published: { status?: string; comment?: string; commentId?: string },
 ): Promise<void> {
   const columns = {
-    ...(told.status === undefined ? {} : { posted_status: told.status }),
-    ...(told.comment === undefined ? {} : { posted_comment: told.comment }),
-    ...(told.commentId === undefined ? {} : { comment_id: told.commentId }),
+    ...(published.status === undefined ? {} : { posted_status: published.status }),
+    ...(published.comment === undefined ? {} : { posted_comment: published.comment }),
+    ...(published.commentId === undefined ? {} : { comment_id: published.commentId }),
   };
   await tx('pull_request_checks')
     .where({ pull_request_id: pullRequestId, environment_id: environmentId })

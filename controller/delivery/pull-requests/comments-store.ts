@@ -1,4 +1,4 @@
-/** What people say of pull requests that are kept here: comments and reviews. */
+/** Comments and reviews of the pull requests that Headgate keeps itself. */
 import type { Knex } from 'knex';
 import { newId } from '../../platform/operation/ids.ts';
 
@@ -19,12 +19,12 @@ export interface ReviewRecord {
   verdict: 'approve' | 'request-changes';
   headSha: string;
   body: string;
-  /** Still EDITOR of a team whose environment follows the base, with an account that is not locked. */
+  /** The reviewer is still EDITOR of a team whose environment follows the base, with an unlocked account. */
   isEditor: boolean;
   createdAt: Date;
 }
 
-/** In a statement on `pull_request_reviews`. */
+/** For a statement on `pull_request_reviews`. */
 const IS_EDITOR = `EXISTS (
   SELECT 1 FROM pull_requests p
     JOIN git_bindings b ON b.repository_url = p.repository AND b.ref = p.base AND b.mode <> 'off'
@@ -33,14 +33,14 @@ const IS_EDITOR = `EXISTS (
     LEFT JOIN team_members m ON m.user_id = u.id AND m.team_id = e.team_id
   WHERE p.id = pull_request_reviews.pull_request_id AND (u.is_super_admin OR m.role IN ('EDITOR', 'ADMIN')))`;
 
-/** Of one pull request, of each. */
-export const MOST_SAID = 500;
+/** Comments of one pull request, and reviews as well. */
+export const MAX_COMMENTS = 500;
 
 export const listComments = async (db: Knex, pullRequestId: string): Promise<CommentRecord[]> =>
   db('pull_request_comments')
     .where({ pull_request_id: pullRequestId })
     .orderBy(['created_at', 'id'])
-    .limit(MOST_SAID)
+    .limit(MAX_COMMENTS)
     .select({
       id: 'id',
       author: 'author',
@@ -50,7 +50,7 @@ export const listComments = async (db: Knex, pullRequestId: string): Promise<Com
       updatedAt: 'updated_at',
     });
 
-/** Of any number of pull requests, oldest first. */
+/** Reviews of these pull requests, oldest first. */
 export const listReviews = async (db: Knex, pullRequestIds: readonly string[]): Promise<ReviewRecord[]> =>
   pullRequestIds.length === 0
     ? []
@@ -69,7 +69,7 @@ export const listReviews = async (db: Knex, pullRequestIds: readonly string[]): 
           createdAt: 'created_at',
         });
 
-/** The pull request is locked: nobody else says anything meanwhile. */
+/** Call it with the pull request locked, so that nobody adds another one meanwhile. */
 export async function countCommentsAndReviews(
   tx: Knex,
   table: 'pull_request_comments' | 'pull_request_reviews',
@@ -79,7 +79,7 @@ export async function countCommentsAndReviews(
   return Number(row?.count ?? 0);
 }
 
-/** `marker`: the second of one marker takes the place of the first. */
+/** A second comment with the same marker replaces the first. */
 export async function insertComment(
   tx: Knex,
   made: { pullRequestId: string; author: string; authorId: string | null; body: string; marker?: string },
@@ -92,7 +92,7 @@ export async function insertComment(
       author: made.author,
       author_id: made.authorId,
       body: made.body,
-      // The transaction's own time stands still, and several may be written in one.
+      // now() is constant within a transaction, and one may write several comments.
       created_at: tx.raw('clock_timestamp()'),
       updated_at: tx.raw('clock_timestamp()'),
     })

@@ -1,4 +1,4 @@
-/** How far commits that came into a bound branch have got, as their forge is told. */
+/** The rollout status of commits that came into a bound branch, and what their forge has received of it. */
 import type { Knex } from 'knex';
 import type { CheckState } from '../../../schemas/api/pull-requests.ts';
 
@@ -13,13 +13,13 @@ export interface CommitStatus {
 }
 
 export interface KnownCommitStatus extends CommitStatus {
-  /** Digest of what the forge has taken last. */
+  /** Digest of what the forge received last. */
   posted: string | null;
 }
 
-/** Commits of one environment that are remembered, and for how long. */
-const MOST_COMMITS = 20;
-const KEPT_DAYS = 7;
+/** Commits remembered for one environment, and for how long. */
+const MAX_COMMITS = 20;
+const RETENTION_DAYS = 7;
 
 const COLUMNS = {
   environmentId: 'environment_id',
@@ -31,25 +31,25 @@ const COLUMNS = {
   updatedAt: 'updated_at',
 } as const;
 
-/** Null where nothing is known of it, or no longer. */
+/** Null when nothing is known of the commit, or it was swept. */
 export async function commitStatusOf(
   db: Knex,
   environmentId: string,
   sha: string,
 ): Promise<CommitStatus | null> {
-  const { posted: _, ...shown } = COLUMNS;
-  return (await db('commit_statuses').where({ environment_id: environmentId, sha }).first(shown)) ?? null;
+  const { posted: _, ...columns } = COLUMNS;
+  return (await db('commit_statuses').where({ environment_id: environmentId, sha }).first(columns)) ?? null;
 }
 
-/** Newest first, at most 20. */
+/** Newest first. */
 export const listCommitStatuses = async (db: Knex, environmentId: string): Promise<KnownCommitStatus[]> =>
   db('commit_statuses')
     .where({ environment_id: environmentId })
     .orderBy([{ column: 'created_at', order: 'desc' }, 'sha'])
-    .limit(MOST_COMMITS)
+    .limit(MAX_COMMITS)
     .select(COLUMNS);
 
-/** False where it says so already. The oldest of more than 20 go. */
+/** Returns false when nothing changes. Deletes the oldest beyond `MAX_COMMITS`. */
 export async function saveCommitStatus(
   tx: Knex,
   status: Pick<CommitStatus, 'environmentId' | 'sha' | 'state' | 'description'>,
@@ -69,7 +69,7 @@ export async function saveCommitStatus(
   await tx.raw(
     `DELETE FROM commit_statuses WHERE environment_id = :environmentId AND sha NOT IN (
        SELECT sha FROM commit_statuses WHERE environment_id = :environmentId ORDER BY created_at DESC, sha LIMIT :most)`,
-    { environmentId, most: MOST_COMMITS },
+    { environmentId, most: MAX_COMMITS },
   );
   return true;
 }
@@ -82,12 +82,12 @@ export async function markCommitStatusPublished(
   await tx('commit_statuses').where({ environment_id: environmentId, sha }).update({ posted });
 }
 
-/** Those of more than a week ago that no branch stands at. */
+/** Deletes those older than a week, but for the head of a branch. */
 export async function sweepCommitStatuses(db: Knex): Promise<void> {
   await db.raw(
     `DELETE FROM commit_statuses s WHERE s.updated_at < now() - ? * interval '1 day'
        AND NOT EXISTS (SELECT 1 FROM git_bindings b
          WHERE b.environment_id = s.environment_id AND b.head_commit->>'sha' = s.sha)`,
-    [KEPT_DAYS],
+    [RETENTION_DAYS],
   );
 }

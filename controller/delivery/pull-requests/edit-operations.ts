@@ -1,4 +1,4 @@
-/** Pull requests that are kept here: opened, edited, spoken about. */
+/** Pull requests that Headgate keeps itself: open, edit, comment, review. */
 import {
   ChangedPullRequest,
   CommentPullRequest,
@@ -12,16 +12,16 @@ import { conflict, preconditionFailed } from '../../platform/operation/errors.ts
 import { mutation } from '../../platform/operation/operation.ts';
 import { type Binding, findBinding } from '../bindings/index.ts';
 import {
-  asPusher,
+  assertMayPush,
   audited,
   authorColumns,
+  identityOf,
+  lockHostedPull,
   lockPull,
-  lockPullHere,
   notifyPullRequest,
-  whoIs,
 } from './access.ts';
-import { forgeOf, pullRequestsOf } from './bound-repository.ts';
-import { countCommentsAndReviews, insertComment, insertReview, MOST_SAID } from './comments-store.ts';
+import { countCommentsAndReviews, insertComment, insertReview, MAX_COMMENTS } from './comments-store.ts';
+import { forgeOf, pullRequestsOf } from './repository-of-binding.ts';
 import { mergeable, reviewRefusal } from './rules.ts';
 import {
   AlreadyOpenError,
@@ -44,26 +44,26 @@ export const open = mutation({
     const binding = await findBinding(ctx.db, environmentId);
     if (!binding || binding.mode === 'off')
       throw preconditionFailed('This environment is not bound to git; configure it first');
-    await asPusher(ctx, binding);
+    await assertMayPush(ctx, binding);
     if (forgeOf(binding) !== 'headgate')
       throw preconditionFailed(`Pull requests of this repository live on ${binding.forge}; open it there`);
     const branch = given.replace(/^refs\/heads\//, '');
     if (branch === binding.ref)
       throw preconditionFailed(`"${branch}" is the branch itself; push a commit to another branch first`);
-    await refuseSecond(ctx, binding, branch);
-    const standing = await ctx.services.pullRequests.look(ctx, binding, { branch, base: binding.ref });
-    return { binding, branch, standing: mergeable(standing, branch, binding.ref) };
+    await assertNotOpen(ctx, binding, branch);
+    const state = await ctx.services.pullRequests.readMergeState(ctx, binding, { branch, base: binding.ref });
+    return { binding, branch, state: mergeable(state, branch, binding.ref) };
   },
-  async run(ctx, { title, body = '' }, { binding, branch, standing }) {
-    const { headSha } = standing;
+  async run(ctx, { title, body = '' }, { binding, branch, state }) {
+    const { headSha } = state;
     const made = await insertPullRequest(ctx.db, {
       ...{ bindingId: binding.id, repository: binding.repositoryUrl, base: binding.ref, branch, headSha },
       ...{ title: title.trim(), body, subject: {}, ...authorColumns(ctx) },
     }).catch(async (error: unknown) => {
-      if (error instanceof AlreadyOpenError) await refuseSecond(ctx, binding, branch);
+      if (error instanceof AlreadyOpenError) await assertNotOpen(ctx, binding, branch);
       throw error;
     });
-    await notePullRequest(ctx.db, made.id, standing);
+    await notePullRequest(ctx.db, made.id, state);
     audited(ctx, made, { headSha });
     await notifyPullRequest(ctx, made, 'opened');
     return { number: made.number };
@@ -71,7 +71,7 @@ export const open = mutation({
 });
 
 /** @throws CONFLICT */
-async function refuseSecond(ctx: Context, binding: Binding, branch: string): Promise<void> {
+async function assertNotOpen(ctx: Context, binding: Binding, branch: string): Promise<void> {
   const known = await findOpen(ctx.db, pullRequestsOf(binding), branch);
   if (known) throw conflict(`#${known.number} asks for "${branch}" already; go on there`);
 }
@@ -85,7 +85,7 @@ export const edit = mutation({
   output: ChangedPullRequest,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { title, body, ...which }) {
-    const { pull } = await lockPullHere(ctx, which);
+    const { pull } = await lockHostedPull(ctx, which);
     const change = {
       ...(title === undefined ? {} : { title: title.trim() }),
       ...(body === undefined ? {} : { body }),
@@ -106,8 +106,8 @@ export const comment = mutation({
   output: ChangedPullRequest,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { body, ...which }) {
-    const { pull } = await lockPullHere(ctx, which);
-    await refuseMore(ctx, 'pull_request_comments', pull);
+    const { pull } = await lockHostedPull(ctx, which);
+    await assertBelowLimit(ctx, 'pull_request_comments', pull);
     await insertComment(ctx.db, { pullRequestId: pull.id, body, ...authorColumns(ctx) });
     audited(ctx, pull);
     await notifyPullRequest(ctx, pull, 'commented');
@@ -115,18 +115,18 @@ export const comment = mutation({
   },
 });
 
-async function refuseMore(
+async function assertBelowLimit(
   ctx: MutationContext,
   table: Parameters<typeof countCommentsAndReviews>[1],
   { id, number }: PullRequestRecord,
 ): Promise<void> {
-  if ((await countCommentsAndReviews(ctx.db, table, id)) >= MOST_SAID)
-    throw preconditionFailed(`#${number} has ${MOST_SAID} of them already; go on in a new pull request`);
+  if ((await countCommentsAndReviews(ctx.db, table, id)) >= MAX_COMMENTS)
+    throw preconditionFailed(`#${number} has ${MAX_COMMENTS} of them already; go on in a new pull request`);
 }
 
 export const review = mutation({
   name: 'pullRequest.review',
-  summary: 'Approves a pull request at the commit that was looked at, or asks for changes',
+  summary: 'Approves a pull request at the commit that was reviewed, or asks for changes',
   role: 'EDITOR',
   permission: 'pulls.review',
   audit: 'pullRequest.reviewed',
@@ -135,14 +135,14 @@ export const review = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { verdict, headSha, body = '', ...which }) {
     const { pull } = await lockPull(ctx, which);
-    const refusal = reviewRefusal(pull, { who: whoIs(ctx), isEditor: true });
+    const refusal = reviewRefusal(pull, { who: identityOf(ctx), isEditor: true });
     if (refusal) throw refusal;
     if (headSha !== pull.headSha)
       throw conflict(`#${pull.number} stands at ${pull.headSha.slice(0, 7)} by now; look at it again`);
-    await refuseMore(ctx, 'pull_request_reviews', pull);
-    const { id, name } = whoIs(ctx);
-    const said = { verdict, headSha, body, reviewer: name, reviewerId: id };
-    await insertReview(ctx.db, { pullRequestId: pull.id, ...said });
+    await assertBelowLimit(ctx, 'pull_request_reviews', pull);
+    const { id, name } = identityOf(ctx);
+    const made = { verdict, headSha, body, reviewer: name, reviewerId: id };
+    await insertReview(ctx.db, { pullRequestId: pull.id, ...made });
     audited(ctx, pull, { verdict, headSha });
     await notifyPullRequest(ctx, pull, 'reviewed');
     return { number: pull.number };

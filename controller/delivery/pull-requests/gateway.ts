@@ -1,43 +1,43 @@
-/** What this room asks of the reconcilers above it, that know git and forges; the composition root supplies it. */
+/** What this domain asks of the reconcilers, which know git and forges; the composition root supplies it. */
 import type { MergeMethod, PullRequest, PullRequestDiff } from '../../../schemas/api/pull-requests.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import type { Binding } from '../bindings/index.ts';
 import type { NewPullRequest, PullRequestRecord } from './store.ts';
 
-/** How a branch and its base stand to each other now. */
+/** How a branch relates to its base now. */
 export interface MergeState {
   headSha: string;
   baseSha: string;
-  /** Null: they have no history in common. */
+  /** Null: they have no common history. */
   mergeBase: string | null;
   mergeable: 'clean' | 'conflict';
   conflicts: string[];
-  /** Everything that it changes is in the base already. */
+  /** All changes of the branch are in the base already. */
   isIn: boolean;
-  /** The files of the branch are those of where it began. */
+  /** The branch has the same files as its merge base. */
   changesNothing: boolean;
 }
 
 export interface Merge {
   method: MergeMethod;
-  /** Refused where the branch stands elsewhere by now. */
+  /** The merge is refused when the branch has another head. */
   headSha: string;
 }
 
 export interface Merged {
-  /** The commit of the base with which it came in: of a merge, of a squash, or the last one of a rebase. */
+  /** The commit of the base with the changes: the merge, the squash, or the last one of a rebase. */
   mergeSha: string;
-  /** What the base stood at before. */
+  /** The head of the base before. */
   baseSha: string;
-  /** Null where it was in already, by whatever way. */
+  /** Null when it was merged already, by any method. */
   method: MergeMethod | null;
 }
 
 export interface PullRequestGateway {
   /**
-   * Opens one where the pull requests of the binding's repository live, for a branch that is pushed there already. An open
-   * one of the same branch and base is brought up to date instead.
-   * @throws PRECONDITION_FAILED, UNAVAILABLE with what the forge said
+   * Opens a pull request in the binding's repository, for a branch that is pushed there already. Updates an open one of the
+   * same branch and base instead.
+   * @throws PRECONDITION_FAILED, UNAVAILABLE with what the forge answered
    */
   open(
     ctx: Context,
@@ -51,7 +51,7 @@ export interface PullRequestGateway {
     change: { title?: string; body?: string },
   ): Promise<void>;
   /**
-   * One comment a marker, which is an HTML comment that nobody is shown: written again, it takes the place of the first.
+   * Writes a comment. `marker` is an invisible HTML comment: a second comment with it replaces the first.
    * @throws PRECONDITION_FAILED, UNAVAILABLE
    */
   comment(
@@ -60,41 +60,41 @@ export interface PullRequestGateway {
     pull: PullRequestRecord,
     comment: { marker: string; body: string },
   ): Promise<void>;
-  /** Without merging it; one that is over stays as it is. */
+  /** Closes it without merging; one that is over stays as it is. */
   close(ctx: Context, binding: Binding, pull: PullRequestRecord): Promise<void>;
-  /** Fetches both ends and looks; null where the branch is gone. Nothing is stored. */
-  look(
+  /** Fetches branch and base and compares them; null when the branch is gone. Stores nothing. */
+  readMergeState(
     ctx: Context,
     binding: Binding,
     ends: Pick<PullRequestRecord, 'branch' | 'base'>,
   ): Promise<MergeState | null>;
-  /** From where the branch began to its head. @throws PRECONDITION_FAILED where the commits are not there any more */
+  /** The changes between the merge base and the head. @throws PRECONDITION_FAILED when the commits are gone */
   diff(ctx: Context, binding: Binding, pull: PullRequestRecord): Promise<PullRequestDiff>;
-  /** Newest first, at most 100, of what is here already; none where the commits are not. */
+  /** Newest first, at most 100, from the local copy; none when the copy lacks them. */
   commits(ctx: Context, binding: Binding, pull: PullRequestRecord): Promise<PullRequest['commits']>;
   /**
-   * Of one that is kept here; pushed by compare and swap. Nothing is stored.
-   * @throws CONFLICT where the head moved, or both changed the same lines; PRECONDITION_FAILED where the method does not fit
+   * Merges a pull request that Headgate keeps itself, by compare and swap. Stores nothing.
+   * @throws CONFLICT when the head moved, or both sides changed the same lines; PRECONDITION_FAILED when the method does not fit
    */
   merge(ctx: Context, binding: Binding, pull: PullRequestRecord, how: Merge): Promise<Merged>;
-  /** Takes the branch of one that is over away, as long as it stands where it was left. False: it stays. */
+  /** Deletes the branch of one that is over, if its head is unchanged. False: it stays. */
   removeBranch(
     ctx: Context,
     binding: Binding,
     pull: Pick<PullRequestRecord, 'branch' | 'headSha'>,
   ): Promise<boolean>;
   /**
-   * Has the forge merge it once its checks have passed; null: no longer.
-   * @throws PRECONDITION_FAILED, UNAVAILABLE with what the forge said
+   * Lets the forge merge it once its checks have passed; null takes that back.
+   * @throws PRECONDITION_FAILED, UNAVAILABLE with what the forge answered
    */
   autoMerge(ctx: Context, binding: Binding, pull: PullRequestRecord, wanted: Merge | null): Promise<void>;
-  /** Puts a branch that was deleted back to where the pull request ended. False: the commit is not to be had, or the branch is there. */
+  /** Restores a deleted branch at the last head of the pull request. False: the commit is gone, or the branch exists. */
   restoreBranch(
     ctx: Context,
     binding: Binding,
     pull: Pick<PullRequestRecord, 'branch' | 'headSha'>,
   ): Promise<boolean>;
-  /** Brings the base into the branch, by a commit on top of it and never by force. @throws CONFLICT, which names the files */
+  /** Merges the base into the branch, by a commit on top of it and never by force. @throws CONFLICT with the files */
   refresh(
     ctx: Context,
     binding: Binding,

@@ -1,5 +1,4 @@
-export { notifyPullRequest as tellOfPullRequest } from './access.ts';
-export { forgeOf, projectOf, pullRequestsOf, pullRequestUrl } from './bound-repository.ts';
+export { notifyPullRequest } from './access.ts';
 export {
   type Check,
   type CheckRecord,
@@ -27,10 +26,11 @@ export * as pullRequestChanging from './edit-operations.ts';
 export type { Merge, Merged, MergeState, PullRequestGateway } from './gateway.ts';
 export * as pullRequestEnding from './merge-operations.ts';
 export * as pullRequestOperations from './operations.ts';
+export { forgeOf, projectOf, pullRequestsOf, pullRequestUrl } from './repository-of-binding.ts';
 export {
   type BoundBranch,
-  boundTo,
   isProtectedByOthers,
+  listBoundBranches,
   protectedBranches,
   teamsOf,
 } from './repository-queries.ts';
@@ -47,7 +47,7 @@ export {
   findOwnProposal,
   findPullRequest,
   insertPullRequest,
-  isWanted,
+  isBranchInUse,
   listPullRequests,
   listUnsettledBranches,
   lockPullRequest,

@@ -1,4 +1,4 @@
-/** How pull requests come in, are given up, taken up again, and brought up to date. */
+/** Merging, closing, reopening and updating pull requests. */
 import {
   AutoMergePullRequest,
   ChangedPullRequest,
@@ -11,25 +11,25 @@ import type { Context } from '../../platform/operation/context.ts';
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import {
-  asMerger,
-  asPusher,
+  assertMayMerge,
+  assertMayPush,
   audited,
   findPull,
+  identityOf,
   lockPull,
   notifyPullRequest,
   type Which,
-  whoIs,
 } from './access.ts';
-import { pullRequestsOf } from './bound-repository.ts';
 import { listReviews } from './comments-store.ts';
 import type { Merged } from './gateway.ts';
+import { pullRequestsOf } from './repository-of-binding.ts';
 import { approvalsFor, type BoundBranch, protectedBranches } from './repository-queries.ts';
-import { elsewhere, mergeable, mergeRefusal } from './rules.ts';
+import { forgeRefusal, mergeable, mergeRefusal } from './rules.ts';
 import {
   AlreadyOpenError,
   endPullRequest,
   findOpen,
-  isWanted,
+  isBranchInUse,
   notePullRequest,
   type PullRequestRecord,
   reopenPullRequest,
@@ -38,23 +38,23 @@ import {
 
 export const merge = mutation({
   name: 'pullRequest.merge',
-  summary: 'Merges a pull request at the commit that was looked at',
+  summary: 'Merges a pull request at the commit that was reviewed',
   role: 'EDITOR',
   permission: 'pulls.merge',
   audit: 'pullRequest.merged',
   input: MergePullRequest,
   output: MergedPullRequest,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  // What was pushed stays pushed: whatever fails after it, the next look at the branch finds it merged.
+  // A push is final: if a later step fails, the next read of the branch finds it merged.
   async prepare(ctx, input): Promise<Merged & { branchRemoved: boolean }> {
     const { binding, pull } = await findPull(ctx, input);
-    const places = await asMerger(ctx, binding, pull.base);
+    const branches = await assertMayMerge(ctx, binding, pull.base);
     const facts = {
       reviews: await listReviews(ctx.db, [pull.id]),
-      requiredApprovals: approvalsFor(places, pull.base),
+      requiredApprovals: approvalsFor(branches, pull.base),
       mayPush: true,
     };
-    // Reviews count for the commit that is merged; whether both go together is looked at now.
+    // Reviews count for the commit that is merged; `merge` itself finds conflicts.
     const asked = { ...pull, headSha: input.headSha, mergeable: 'unknown' as const };
     const refusal = mergeRefusal(asked, facts);
     if (refusal) throw refusal;
@@ -62,16 +62,16 @@ export const merge = mutation({
     const merged = await ctx.services.pullRequests.merge(ctx, binding, pull, { method, headSha });
     const branchRemoved =
       input.deleteBranch !== false &&
-      (await mayGo(ctx, pull, places)) &&
+      (await mayDeleteBranch(ctx, pull, branches)) &&
       (await ctx.services.pullRequests.removeBranch(ctx, binding, { branch: pull.branch, headSha }));
     return { ...merged, branchRemoved };
   },
   async run(ctx, input, { mergeSha, baseSha, method, branchRemoved }) {
     const { pull } = await lockPull(ctx, input);
     const { headSha } = input;
-    // It was in already, and somebody has written down how.
-    if (method === null) refuseOver(pull);
-    const mergedBy = method === null ? null : whoIs(ctx).name;
+    // It was merged already, and somebody has recorded how.
+    if (method === null) assertOpen(pull);
+    const mergedBy = method === null ? null : identityOf(ctx).name;
     await endPullRequest(ctx.db, pull.id, {
       ...{ state: 'merged', headSha, mergeSha, mergeMethod: method, mergedBy },
       ...(method === null ? {} : { baseSha }),
@@ -82,7 +82,7 @@ export const merge = mutation({
   },
 });
 
-/** What the forge asks for holds: approvals, checks, conversations. */
+/** The forge enforces its own rules: approvals, checks, conversations. */
 export const autoMerge = mutation({
   name: 'pullRequest.autoMerge',
   summary: 'Has the forge merge a pull request once its checks have passed, or no longer',
@@ -93,9 +93,9 @@ export const autoMerge = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, { enabled, headSha, method = 'merge', ...which }) {
     const { binding, pull } = await findPull(ctx, which);
-    await asMerger(ctx, binding, pull.base);
-    refuseOver(pull);
-    if (pull.headSha !== headSha) throw moved(pull);
+    await assertMayMerge(ctx, binding, pull.base);
+    assertOpen(pull);
+    if (pull.headSha !== headSha) throw headMoved(pull);
     await ctx.services.pullRequests.autoMerge(ctx, binding, pull, enabled ? { headSha, method } : null);
   },
   async run(ctx, { enabled, headSha, method = 'merge', ...which }) {
@@ -107,15 +107,16 @@ export const autoMerge = mutation({
   },
 });
 
-const moved = ({ branch, headSha }: PullRequestRecord) =>
+const headMoved = ({ branch, headSha }: PullRequestRecord) =>
   conflict(`"${branch}" stands at ${headSha.slice(0, 7)} by now; look at what was pushed, and ask again`);
 
-/** A branch that an environment is bound to stays, and one that is still asked for. */
-const mayGo = async (
+/** A branch stays that an environment is bound to, or that another pull request still uses. */
+const mayDeleteBranch = async (
   ctx: Context,
   pull: PullRequestRecord,
-  places: readonly BoundBranch[],
-): Promise<boolean> => !places.some(({ ref }) => ref === pull.branch) && !(await isWanted(ctx.db, pull));
+  branches: readonly BoundBranch[],
+): Promise<boolean> =>
+  !branches.some(({ ref }) => ref === pull.branch) && !(await isBranchInUse(ctx.db, pull));
 
 export const close = mutation({
   name: 'pullRequest.close',
@@ -127,14 +128,14 @@ export const close = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, input) {
     const { binding, pull } = await findPull(ctx, input);
-    await asPusher(ctx, binding);
-    refuseOver(pull);
+    await assertMayPush(ctx, binding);
+    assertOpen(pull);
     if (pull.forge !== 'headgate') await ctx.services.pullRequests.close(ctx, binding, pull);
   },
   async run(ctx, input) {
     const { pull } = await lockPull(ctx, input);
     if (pull.forge === 'headgate') {
-      refuseOver(pull);
+      assertOpen(pull);
       await endPullRequest(ctx.db, pull.id, { state: 'closed' });
     }
     audited(ctx, pull, { headSha: pull.headSha });
@@ -144,13 +145,13 @@ export const close = mutation({
 });
 
 /** @throws PRECONDITION_FAILED */
-function refuseOver({ number, state }: PullRequestRecord): void {
+function assertOpen({ number, state }: PullRequestRecord): void {
   if (state !== 'open') throw preconditionFailed(`#${number} is ${state} already`);
 }
 
 export const reopen = mutation({
   name: 'pullRequest.reopen',
-  summary: 'Takes a closed pull request up again, where its branch stands now',
+  summary: 'Reopens a closed pull request at the present head of its branch',
   role: 'EDITOR',
   audit: 'pullRequest.reopened',
   input: WhichPullRequest,
@@ -158,43 +159,43 @@ export const reopen = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, input) {
     const { binding, pull } = await findPull(ctx, input);
-    await asPusher(ctx, binding);
-    refuseUnlessClosed(pull);
+    await assertMayPush(ctx, binding);
+    assertClosed(pull);
     const { branch, base } = pull;
     const same = await findOpen(ctx.db, pullRequestsOf(binding), branch);
     if (same) throw conflict(`#${same.number} asks for "${branch}" already; go on there`);
     const { pullRequests } = ctx.services;
-    const standing = await pullRequests.look(ctx, binding, { branch, base });
-    const isBack = standing === null && (await pullRequests.restoreBranch(ctx, binding, pull));
+    const state = await pullRequests.readMergeState(ctx, binding, { branch, base });
+    const isBack = state === null && (await pullRequests.restoreBranch(ctx, binding, pull));
     return mergeable(
-      isBack ? await pullRequests.look(ctx, binding, { branch, base }) : standing,
+      isBack ? await pullRequests.readMergeState(ctx, binding, { branch, base }) : state,
       branch,
       base,
     );
   },
-  async run(ctx, input, standing) {
+  async run(ctx, input, state) {
     const { pull } = await lockPull(ctx, input);
-    refuseUnlessClosed(pull);
+    assertClosed(pull);
     try {
       await reopenPullRequest(ctx.db, pull.id);
     } catch (error) {
       if (error instanceof AlreadyOpenError) throw conflict(`Another one asks for "${pull.branch}" already`);
       throw error;
     }
-    await notePullRequest(ctx.db, pull.id, standing);
-    audited(ctx, pull, { headSha: standing.headSha });
+    await notePullRequest(ctx.db, pull.id, state);
+    audited(ctx, pull, { headSha: state.headSha });
     await notifyPullRequest(ctx, pull, 'reopened');
     return { number: pull.number };
   },
 });
 
 /** @throws PRECONDITION_FAILED */
-function refuseUnlessClosed(pull: PullRequestRecord): void {
-  const refusal = elsewhere(pull);
+function assertClosed(pull: PullRequestRecord): void {
+  const refusal = forgeRefusal(pull);
   if (refusal) throw refusal;
   if (pull.state === 'open') throw preconditionFailed(`#${pull.number} is open`);
   if (pull.state === 'merged')
-    throw preconditionFailed(`#${pull.number} is merged; open a new one for what is to come`);
+    throw preconditionFailed(`#${pull.number} is merged; open a new one for further changes`);
 }
 
 export const refresh = mutation({
@@ -207,11 +208,11 @@ export const refresh = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, input: Which) {
     const { binding, pull } = await findPull(ctx, input);
-    const places = await asPusher(ctx, binding);
-    const refusal = elsewhere(pull);
+    const branches = await assertMayPush(ctx, binding);
+    const refusal = forgeRefusal(pull);
     if (refusal) throw refusal;
-    if (pull.state !== 'open') refuseOver(pull);
-    if (protectedBranches(places).has(pull.branch))
+    if (pull.state !== 'open') assertOpen(pull);
+    if (protectedBranches(branches).has(pull.branch))
       throw preconditionFailed(
         `"${pull.branch}" is protected; open a pull request that asks for ${pull.base} to be merged into it`,
       );
@@ -221,7 +222,7 @@ export const refresh = mutation({
     const { pull } = await lockPull(ctx, input);
     if (pull.state === 'open')
       await notePullRequest(ctx.db, pull.id, { headSha, baseSha, mergeable: 'clean', conflicts: [] });
-    // Where nobody else had pushed to the branch, it still holds nothing but our work.
+    // If nobody else pushed to the branch, it still holds nothing but Headgate's own work.
     if (pull.pushedSha === pull.headSha) await updatePullRequest(ctx.db, pull.id, { pushedSha: headSha });
     audited(ctx, pull, { headSha, baseSha }, headSha);
     await notifyPullRequest(ctx, pull, 'refreshed');

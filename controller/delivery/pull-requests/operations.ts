@@ -1,4 +1,4 @@
-/** Pull requests of the repository that an environment is bound to, as people read them. */
+/** Reads the pull requests of the repository that an environment is bound to. */
 import {
   AUTO_MERGING,
   ListPullRequests,
@@ -10,14 +10,15 @@ import {
   WhichPullRequest,
 } from '../../../schemas/api/pull-requests.ts';
 import { environmentScope } from '../../identity/access/index.ts';
-import { allows, query } from '../../platform/operation/operation.ts';
+import { query } from '../../platform/operation/operation.ts';
+import { allows } from '../../platform/operation/permissions.ts';
 import { findBinding } from '../bindings/index.ts';
-import { findPull, mayMergeInto, whoIs } from './access.ts';
-import { hasRead, pullRequestsOf } from './bound-repository.ts';
+import { findPull, identityOf, mayMergeInto } from './access.ts';
 import { readCheck } from './checks-store.ts';
 import { listComments, listReviews } from './comments-store.ts';
 import { NOT_PLANNED, presentCheck, presentComment, presentReviews, summariesOf } from './presenter.ts';
-import { approvalsFor, boundTo } from './repository-queries.ts';
+import { hasRead, pullRequestsOf } from './repository-of-binding.ts';
+import { approvalsFor, listBoundBranches } from './repository-queries.ts';
 import { mergeRefusal, reviewRefusal } from './rules.ts';
 import { listPullRequests } from './store.ts';
 
@@ -41,7 +42,7 @@ export const list = query({
 
 export const get = query({
   name: 'pullRequest.get',
-  summary: 'A pull request with its commits, reviews and comments, and what stands in the way of merging it',
+  summary: 'A pull request with its commits, reviews and comments, and what blocks its merge',
   role: 'VIEWER',
   permission: 'gitops.read',
   input: WhichPullRequest,
@@ -51,9 +52,9 @@ export const get = query({
     const { binding, pull } = await findPull(ctx, input);
     const [summary] = (await summariesOf(ctx, [pull])) as [PullRequestSummary];
     const reviews = await listReviews(ctx.db, [pull.id]);
-    const places = await boundTo(ctx.db, pull.repository, binding.environmentId);
-    const requiredApprovals = approvalsFor(places, pull.base);
-    const facts = { reviews, requiredApprovals, mayPush: mayMergeInto(ctx, places, pull.base) };
+    const branches = await listBoundBranches(ctx.db, pull.repository, binding.environmentId);
+    const requiredApprovals = approvalsFor(branches, pull.base);
+    const facts = { reviews, requiredApprovals, mayPush: mayMergeInto(ctx, branches, pull.base) };
     const isEditor = allows(ctx.actor, binding, { role: 'EDITOR', permission: 'pulls.review' });
     const { body, baseSha, conflicts, mergeSha, mergeMethod, mergedBy, closedAt } = pull;
     return {
@@ -65,7 +66,7 @@ export const get = query({
       autoMerge: AUTO_MERGING.includes(pull.forge) ? pull.autoMerge : null,
       notice: pull.notice,
       merge: { refusal: mergeRefusal(pull, facts)?.message ?? null },
-      review: { refusal: reviewRefusal(pull, { who: whoIs(ctx), isEditor })?.message ?? null },
+      review: { refusal: reviewRefusal(pull, { who: identityOf(ctx), isEditor })?.message ?? null },
     };
   },
 });
@@ -101,9 +102,9 @@ export const plan = query({
       ...{ state: 'pending' as const, summary: NOT_PLANNED, reason: null, computedAt: null },
     };
     if (check === null) {
-      const shown = { ...presentCheck(none, { ...pull, state: 'open' }) };
+      const presented = { ...presentCheck(none, { ...pull, state: 'open' }) };
       const reason = pull.state === 'open' ? null : `It is ${pull.state}, and was never planned`;
-      return { check: shown, plan: null, reason };
+      return { check: presented, plan: null, reason };
     }
     const isOld = check.headSha !== pull.headSha && pull.state === 'open';
     return {

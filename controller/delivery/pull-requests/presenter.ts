@@ -1,4 +1,4 @@
-/** Pull requests as they are told. */
+/** Pull requests as the API returns them. */
 import type {
   PullRequest,
   PullRequestCheck,
@@ -7,14 +7,14 @@ import type {
 import { mayEnter } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { type CheckRecord, listChecks } from './checks-store.ts';
-import { type CommentRecord, listReviews, MOST_SAID, type ReviewRecord } from './comments-store.ts';
+import { type CommentRecord, listReviews, MAX_COMMENTS, type ReviewRecord } from './comments-store.ts';
 import { teamsOfEnvironments } from './repository-queries.ts';
 import { approvalsOf } from './rules.ts';
 import type { PullRequestRecord } from './store.ts';
 
 export const NOT_PLANNED = 'Not planned yet';
 
-/** One of another head is history: the plan of this one is on its way. */
+/** A check of another head is outdated: the plan of this one is still being made. */
 export function presentCheck(check: CheckRecord, { headSha, state }: PullRequestRecord): PullRequestCheck {
   const { environmentId, environmentName } = check;
   if (check.headSha !== headSha && state === 'open')
@@ -30,7 +30,7 @@ export function presentCheck(check: CheckRecord, { headSha, state }: PullRequest
   return { environmentId, environmentName, state: check.state, summary, headSha: check.headSha, computedAt };
 }
 
-/** Four statements for any number of them. */
+/** Takes four statements, whatever the number of pull requests. */
 export async function summariesOf(
   ctx: Context,
   pulls: readonly PullRequestRecord[],
@@ -43,7 +43,7 @@ export async function summariesOf(
     return teamId !== undefined && mayEnter(ctx, { teamId, environmentId });
   };
   const seen = Map.groupBy(checks.filter(maySee), (check) => check.pullRequestId);
-  const said = Map.groupBy(reviews, (review) => review.pullRequestId);
+  const byPull = Map.groupBy(reviews, (review) => review.pullRequestId);
   return pulls.map((pull) => ({
     id: pull.id,
     number: pull.number,
@@ -61,7 +61,7 @@ export async function summariesOf(
     isFork: pull.isFork,
     mergeable: pull.mergeable,
     checks: (seen.get(pull.id) ?? []).map((check) => presentCheck(check, pull)),
-    approvals: approvalsOf(pull, said.get(pull.id) ?? []),
+    approvals: approvalsOf(pull, byPull.get(pull.id) ?? []),
     promotionId: typeof pull.subject.promotionId === 'string' ? pull.subject.promotionId : null,
   }));
 }
@@ -78,7 +78,7 @@ export const presentReviews = (
   { headSha }: PullRequestRecord,
   reviews: readonly ReviewRecord[],
 ): PullRequest['reviews'] =>
-  reviews.slice(0, MOST_SAID).map((review) => ({
+  reviews.slice(0, MAX_COMMENTS).map((review) => ({
     id: review.id,
     reviewer: review.reviewer,
     verdict: review.verdict,

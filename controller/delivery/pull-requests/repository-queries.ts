@@ -1,4 +1,4 @@
-/** Who shares a repository. */
+/** The environments and teams that share a repository. */
 import type { Knex } from 'knex';
 
 export interface BoundBranch {
@@ -10,11 +10,11 @@ export interface BoundBranch {
 }
 
 /**
- * Every environment that is bound to the repository and has read it, whichever its branch and folder. `own`: of the
- * environment that acts, which counts before its first pass too. Where it has credentials, those that have none do not
- * count: what anybody may read, they may have read without being let in.
+ * The branches of all environments that are bound to the repository and have read it. `own` is the environment that acts; it
+ * counts before its first pass, too. If its binding has credentials, bindings without any do not count: a public repository
+ * is read by everybody.
  */
-export const boundTo = async (
+export const listBoundBranches = async (
   db: Knex,
   repository: string,
   own: string | null = null,
@@ -46,29 +46,29 @@ export const boundTo = async (
       requiredApprovals: 'b.required_approvals',
     });
 
-export const teamsOf = (places: readonly BoundBranch[]): string[] => [
-  ...new Set(places.map(({ teamId }) => teamId)),
+export const teamsOf = (branches: readonly BoundBranch[]): string[] => [
+  ...new Set(branches.map(({ teamId }) => teamId)),
 ];
 
-/** Of the bindings of one branch the strictest. */
-export const approvalsFor = (places: readonly BoundBranch[], ref: string): number =>
+/** The strictest number among the bindings of the branch. */
+export const approvalsFor = (branches: readonly BoundBranch[], ref: string): number =>
   Math.max(
     0,
-    ...places.filter((place) => place.ref === ref).map(({ requiredApprovals }) => requiredApprovals),
+    ...branches.filter((branch) => branch.ref === ref).map(({ requiredApprovals }) => requiredApprovals),
   );
 
-/** Branches of the repository that take merged pull requests only. */
-export const protectedBranches = (places: readonly BoundBranch[]): Set<string> =>
-  new Set(places.filter(({ protectBranch }) => protectBranch).map(({ ref }) => ref));
+/** Branches that only take merged pull requests. */
+export const protectedBranches = (branches: readonly BoundBranch[]): Set<string> =>
+  new Set(branches.filter(({ protectBranch }) => protectBranch).map(({ ref }) => ref));
 
-/** Whether another team, of whose environments one follows the same branch, has protected it. */
+/** Whether another team with an environment on the same branch has protected it. */
 export async function isProtectedByOthers(
   db: Knex,
   { environmentId, repositoryUrl, ref }: { environmentId: string; repositoryUrl: string; ref: string },
 ): Promise<boolean> {
-  const places = await boundTo(db, repositoryUrl, environmentId);
-  const own = places.find((place) => place.environmentId === environmentId)?.teamId;
-  return places.some((place) => place.ref === ref && place.protectBranch && place.teamId !== own);
+  const branches = await listBoundBranches(db, repositoryUrl, environmentId);
+  const own = branches.find((branch) => branch.environmentId === environmentId)?.teamId;
+  return branches.some((branch) => branch.ref === ref && branch.protectBranch && branch.teamId !== own);
 }
 
 export async function teamsOfEnvironments(

@@ -1,9 +1,9 @@
-/** Old pull requests: what they would have done, and those of which a forge has the record. */
+/** Deletes old plans of pull requests, and old mirrored pull requests. */
 import type { Knex } from 'knex';
 
 /**
- * Takes the plans of pull requests that were closed before `closedBefore` out of their checks; `reason` is shown instead.
- * What they were made of is forgotten, so that one that is reopened gets its plan back. At most `limit`; answers how many.
+ * Removes the plans of at most `limit` pull requests that were closed before `closedBefore`; `reason` is shown instead. Their
+ * `inputs` are cleared, so that a reopened one is planned again. Returns how many.
  */
 export async function clearOldPlans(
   tx: Knex,
@@ -23,9 +23,10 @@ export async function clearOldPlans(
 }
 
 /**
- * Deletes pull requests of forges that were closed before `closedBefore`, with their checks, unless a promotion names them:
- * the forge has them on. Those that are kept here are the only record of their review and stay. One that is reopened
- * meanwhile stays too: after a wait only the outer conditions are asked again. At most `limit`; answers how many.
+ * Deletes at most `limit` pull requests of forges that were closed before `closedBefore`, with their checks, unless a promotion
+ * refers to them: the forge still has them. Those that Headgate keeps itself are the only record of their review, and stay.
+ * One that is reopened meanwhile stays too: after a wait for a lock Postgres checks the outer conditions again. Returns how
+ * many.
  */
 export async function deleteOldMirrored(
   tx: Knex,

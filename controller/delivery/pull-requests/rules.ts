@@ -1,4 +1,4 @@
-/** Who may review and merge a pull request that is kept here, and what stands in the way. Pure. */
+/** Identity may review and merge a pull request that Headgate keeps itself, and what blocks that. Pure. */
 import {
   conflict,
   type DomainError,
@@ -9,7 +9,7 @@ import type { ReviewRecord } from './comments-store.ts';
 import type { MergeState } from './gateway.ts';
 import type { PullRequestRecord } from './store.ts';
 
-export interface Who {
+export interface Identity {
   id: string | null;
   name: string;
 }
@@ -22,27 +22,27 @@ type Pull = Written &
   >;
 type Review = Pick<ReviewRecord, 'reviewer' | 'reviewerId' | 'verdict' | 'headSha' | 'isEditor'>;
 
-/** Names are compared only where an id is missing: of an account that is gone, or that is no user's. */
-const isSame = (one: Who, other: Who): boolean =>
+/** Names are compared only without ids: the account is gone, or the actor is not a user. */
+const isSame = (one: Identity, other: Identity): boolean =>
   one.id !== null && other.id !== null ? one.id === other.id : one.id === other.id && one.name === other.name;
 
-const authorOf = ({ author, authorId }: Written): Who => ({ id: authorId, name: author });
-const reviewerOf = ({ reviewer, reviewerId }: Review): Who => ({ id: reviewerId, name: reviewer });
+const authorOf = ({ author, authorId }: Written): Identity => ({ id: authorId, name: author });
+const reviewerOf = ({ reviewer, reviewerId }: Review): Identity => ({ id: reviewerId, name: reviewer });
 
-/** Whose work it holds, besides the author's. */
-const hasAddedTo = ({ contributorIds }: Written, { id }: Who): boolean =>
+/** Whether the branch holds work of this user, besides the author's. */
+const isContributor = ({ contributorIds }: Written, { id }: Identity): boolean =>
   id !== null && contributorIds.includes(id);
 
 /**
- * The last word of each reviewer, where it is about the head as it is now. What those say who wrote it counts nothing, nor
- * what somebody said who may not review it any more.
+ * The last review of each reviewer, if it is for the present head. Reviews by those who wrote the changes do not count, nor by
+ * those who may not review them any more.
  */
 export function latestReviews<R extends Review>(pull: Written, reviews: readonly R[]): R[] {
   const last: R[] = [];
   for (const review of reviews) {
     const reviewer = reviewerOf(review);
-    if (!review.isEditor || isSame(reviewer, authorOf(pull)) || hasAddedTo(pull, reviewer)) continue;
-    const at = last.findIndex((one) => isSame(reviewerOf(one), reviewer));
+    if (!review.isEditor || isSame(reviewer, authorOf(pull)) || isContributor(pull, reviewer)) continue;
+    const at = last.findIndex((review) => isSame(reviewerOf(review), reviewer));
     if (at < 0) last.push(review);
     else last[at] = review;
   }
@@ -52,8 +52,8 @@ export function latestReviews<R extends Review>(pull: Written, reviews: readonly
 export const approvalsOf = (pull: Written, reviews: readonly Review[]): number =>
   latestReviews(pull, reviews).filter(({ verdict }) => verdict === 'approve').length;
 
-/** Why nothing of it can be changed here; null where it can. */
-export function elsewhere({ forge, url, number }: Pull): DomainError | null {
+/** The refusal when the pull request lives on a forge; null when Headgate keeps it itself. */
+export function forgeRefusal({ forge, url, number }: Pull): DomainError | null {
   if (forge === 'headgate') return null;
   return preconditionFailed(url ? `Do it at ${url}` : `Do it on ${forge}, where #${number} lives`);
 }
@@ -73,15 +73,15 @@ export const notAlone = (base: string): DomainError =>
 
 export function reviewRefusal(
   pull: Pull,
-  { who, isEditor }: { who: Who; isEditor: boolean },
+  { who, isEditor }: { who: Identity; isEditor: boolean },
 ): DomainError | null {
   return (
-    elsewhere(pull) ??
+    forgeRefusal(pull) ??
     notOpen(pull) ??
     (isEditor ? null : forbidden('This needs the role EDITOR in the team')) ??
     (isSame(who, authorOf(pull))
       ? forbidden('You opened it, so somebody else has to review it; write a comment instead')
-      : hasAddedTo(pull, who)
+      : isContributor(pull, who)
         ? forbidden('Some of it is your own work, so somebody else has to review it; write a comment instead')
         : null)
   );
@@ -98,16 +98,16 @@ export function mergeRefusal(
   pull: Pull,
   { reviews, requiredApprovals, mayPush }: MergeFacts,
 ): DomainError | null {
-  const first = elsewhere(pull) ?? notOpen(pull) ?? (mayPush ? null : notEditor());
+  const first = forgeRefusal(pull) ?? notOpen(pull) ?? (mayPush ? null : notEditor());
   if (first) return first;
   if (pull.isDraft) return preconditionFailed('It is a draft; its author has to say that it is ready');
-  const standing = latestReviews(pull, reviews);
-  const against = standing.find(({ verdict }) => verdict === 'request-changes');
-  if (against)
+  const latest = latestReviews(pull, reviews);
+  const rejection = latest.find(({ verdict }) => verdict === 'request-changes');
+  if (rejection)
     return preconditionFailed(
-      `${against.reviewer} has asked for changes; push them to the branch, or ask ${against.reviewer} to approve it`,
+      `${rejection.reviewer} has asked for changes; push them to the branch, or ask ${rejection.reviewer} to approve it`,
     );
-  const approvals = standing.length;
+  const approvals = latest.length;
   if (approvals < requiredApprovals)
     return preconditionFailed(
       `It has ${approvals} of ${requiredApprovals} approvals at this commit; ask others than its author to review it`,
@@ -115,24 +115,23 @@ export function mergeRefusal(
   return pull.mergeable === 'conflict' ? conflictRefusal(pull) : null;
 }
 
-const NAMED = 5;
+const MAX_FILES = 5;
 
-/** The same sentence wherever a merge is tried. */
+/** The refusal of a merge with conflicts, the same for every kind of merge. */
 export function conflictRefusal({ base, conflicts }: Pick<Pull, 'base' | 'conflicts'>): DomainError {
-  const more = conflicts.length > NAMED ? ` and ${conflicts.length - NAMED} more` : '';
-  const files = conflicts.length === 0 ? '' : ` in ${conflicts.slice(0, NAMED).join(', ')}${more}`;
+  const more = conflicts.length > MAX_FILES ? ` and ${conflicts.length - MAX_FILES} more` : '';
+  const files = conflicts.length === 0 ? '' : ` in ${conflicts.slice(0, MAX_FILES).join(', ')}${more}`;
   return conflict(
     `It conflicts with ${base}${files}; merge ${base} into the branch, resolve the conflicts and push`,
   );
 }
 
-/** @throws PRECONDITION_FAILED where there is nothing to merge. */
-export function mergeable(standing: MergeState | null, branch: string, base: string): MergeState {
-  if (!standing) throw preconditionFailed(`The repository has no branch "${branch}"; push it first`);
-  if (standing.mergeBase === null)
+/** @throws PRECONDITION_FAILED when there is nothing to merge */
+export function mergeable(state: MergeState | null, branch: string, base: string): MergeState {
+  if (!state) throw preconditionFailed(`The repository has no branch "${branch}"; push it first`);
+  if (state.mergeBase === null)
     throw preconditionFailed(`"${branch}" and "${base}" have no history in common; begin it at "${base}"`);
-  if (standing.isIn) throw preconditionFailed(`Everything of "${branch}" is in "${base}" already`);
-  if (standing.changesNothing)
-    throw preconditionFailed(`"${branch}" changes no file; push a commit that does`);
-  return standing;
+  if (state.isIn) throw preconditionFailed(`Everything of "${branch}" is in "${base}" already`);
+  if (state.changesNothing) throw preconditionFailed(`"${branch}" changes no file; push a commit that does`);
+  return state;
 }

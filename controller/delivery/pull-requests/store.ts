@@ -1,19 +1,20 @@
-/** Pull requests. Their branches hold the content. */
+/** Pull requests: their rows. Their branches hold the content. */
 import type { Knex } from 'knex';
 import type { ForgeName, PullRequest } from '../../../schemas/api/pull-requests.ts';
 import { brokeUnique } from '../../database/errors.ts';
+import type { PullRequestsInsert } from '../../database/tables.gen.ts';
 import { newId } from '../../platform/operation/ids.ts';
 
 export type PullRequestState = PullRequest['state'];
 
 export interface PullRequestRecord {
   id: string;
-  /** For which it was opened; null for one that people opened on a forge, or whose binding is gone. */
+  /** The binding that it was opened for; null for one that users opened on a forge, or whose binding is gone. */
   bindingId: string | null;
-  /** `embedded`, or the remote's address in normal form. */
+  /** `embedded`, or the normalized address of the remote. */
   repository: string;
   forge: ForgeName;
-  /** On a forge: the address of its API and the project there; else empty. */
+  /** On a forge: the address of its API and the project; otherwise empty. */
   project: string;
   number: number;
   title: string;
@@ -21,7 +22,7 @@ export interface PullRequestRecord {
   base: string;
   branch: string;
   headSha: string;
-  /** The last commit that Headgate pushed to the branch: another head is the work of people. */
+  /** The last commit that Headgate pushed to the branch: users pushed any other head. */
   pushedSha: string | null;
   baseSha: string | null;
   state: PullRequestState;
@@ -37,12 +38,12 @@ export interface PullRequestRecord {
   mergedBy: string | null;
   author: string;
   authorId: string | null;
-  /** Users whose work came onto the branch since it was opened. Of one that is kept here. */
+  /** Users who pushed to the branch since it was opened; only for those that Headgate keeps itself. */
   contributorIds: string[];
   createdAt: Date;
   updatedAt: Date;
   closedAt: Date | null;
-  /** When it was last opened again after it had been closed. */
+  /** When it was last reopened. */
   reopenedAt: Date | null;
   /** The forge merges it when its checks pass. */
   autoMerge: boolean;
@@ -85,7 +86,7 @@ const COLUMNS = {
   notice: 'notice',
 } as const;
 
-/** The pull requests of one branch of one repository: those that an environment bound to it shows. */
+/** Identifies the pull requests of one branch of one repository, which the environments bound to it show. */
 export interface PullRequestsOf {
   repository: string;
   forge: ForgeName;
@@ -122,7 +123,7 @@ export const listPullRequests = async (
     .limit(limit)
     .select(COLUMNS);
 
-/** The open one of a branch. */
+/** The open pull request of a branch. */
 export const findOpen = async (
   db: Knex,
   of: PullRequestsOf,
@@ -132,7 +133,7 @@ export const findOpen = async (
     .where({ ...of, branch, state: 'open' })
     .first(COLUMNS)) ?? null;
 
-/** Of promotions into the environment of the binding that are over since yesterday, whose branch is still to be looked at. */
+/** Pull requests of promotions into the binding's environment that ended since yesterday and whose branch is not settled yet. */
 export const listUnsettledBranches = async (
   db: Knex,
   { bindingId, ...of }: PullRequestsOf & { bindingId: string },
@@ -147,9 +148,9 @@ export const listUnsettledBranches = async (
     .limit(limit)
     .select(COLUMNS);
 
-/** One that is reopened and closed again is looked at again. False where somebody else is at it already, or it is open by now. */
+/** Returns false when another controller has claimed the branch, or the pull request is open again. One that is closed again is claimed again. */
 export async function claimBranch(tx: Knex, { id }: Pick<PullRequestRecord, 'id'>): Promise<boolean> {
-  // Not by a time that was read: that has milliseconds alone.
+  // Compared within the database: a time that was read has milliseconds only.
   const count = await tx('pull_requests')
     .where({ id })
     .whereNot({ state: 'open' })
@@ -158,13 +159,13 @@ export async function claimBranch(tx: Knex, { id }: Pick<PullRequestRecord, 'id'
   return count > 0;
 }
 
-/** It is to be looked at again. */
+/** Undoes `claimBranch`: the branch is settled again later. */
 export async function releaseBranch(tx: Knex, { id }: Pick<PullRequestRecord, 'id'>): Promise<void> {
   await tx('pull_requests').where({ id }).update({ branch_settled_at: null });
 }
 
-/** Whether another open one, against whichever base, still needs the branch. */
-export async function isWanted(
+/** Whether another open pull request, with any base, still uses the branch. */
+export async function isBranchInUse(
   db: Knex,
   { id, repository, forge, branch }: Pick<PullRequestRecord, 'id' | 'repository' | 'forge' | 'branch'>,
 ): Promise<boolean> {
@@ -176,7 +177,7 @@ export async function isWanted(
   return other !== undefined;
 }
 
-/** What they say of these branches' pull requests counts as the author's from now on. */
+/** From now on reviews by this user count as the author's for the pull requests of these branches. */
 export async function addContributor(
   db: Knex,
   { repository, branches, userId }: { repository: string; branches: readonly string[]; userId: string },
@@ -190,7 +191,7 @@ export async function addContributor(
     .update({ contributor_ids: db.raw('array_append(contributor_ids, ?)', [userId]) });
 }
 
-/** The open one in which this person has proposed changes of this object. */
+/** The user's open pull request with proposed changes of this object. */
 export async function findOwnProposal(
   db: Knex,
   of: { bindingId: string; author: string; authorId: string | null; objectId: string },
@@ -218,14 +219,14 @@ export interface NewPullRequest
     | 'author'
     | 'authorId'
   > {
-  /** Where Headgate pushed the head itself. */
+  /** The head, if Headgate pushed it itself. */
   pushedSha?: string | null;
 }
 
 const ATTEMPTS = 20;
 const ONE_OPEN = 'pull_requests_one_open';
 
-/** There is an open one of the same branch against the same base. */
+/** There is an open pull request of the same branch and base. */
 export class AlreadyOpenError extends Error {
   override readonly name = 'AlreadyOpenError';
   constructor(branch: string) {
@@ -233,12 +234,12 @@ export class AlreadyOpenError extends Error {
   }
 }
 
-/** One that is kept here, with the next number of its repository. @throws AlreadyOpenError */
+/** Inserts one that Headgate keeps itself, with the next number of its repository. @throws AlreadyOpenError */
 export async function insertPullRequest(db: Knex, made: NewPullRequest): Promise<PullRequestRecord> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const id = newId();
-      // In a transaction a savepoint: what another one has taken is tried again.
+      // A savepoint within a transaction: when another one takes the number, the insert is tried again.
       const insert = (tx: Knex) =>
         tx.raw(
           `INSERT INTO pull_requests (id, binding_id, repository, forge, number, title, body, base, branch, head_sha, pushed_sha,
@@ -257,7 +258,7 @@ export async function insertPullRequest(db: Knex, made: NewPullRequest): Promise
   }
 }
 
-/** What a forge says of one that lives there. */
+/** The fields that a forge has of its pull request. */
 export type MirroredPullRequest = Pick<
   PullRequestRecord,
   | 'repository'
@@ -282,7 +283,7 @@ export type MirroredPullRequest = Pick<
     Pick<PullRequestRecord, 'bindingId' | 'authorId' | 'subject' | 'pushedSha' | 'autoMerge' | 'notice'>
   >;
 
-/** Makes it, or brings it up to date; what the forge does not know of it stays. `changed`: something is another than before. */
+/** Inserts or updates it; what the forge does not know stays. `changed`: some field is new. */
 export async function mirrorPullRequest(
   db: Knex,
   seen: MirroredPullRequest,
@@ -301,7 +302,7 @@ export async function mirrorPullRequest(
   );
   const differs = names.map((name) => `pull_requests.${name} IS DISTINCT FROM excluded.${name}`).join(' OR ');
   const rows = await db('pull_requests')
-    .insert({ id: newId(), ...given })
+    .insert({ id: newId(), ...given } as PullRequestsInsert)
     .onConflict(['repository', 'forge', 'project', 'number'])
     .merge({
       ...Object.fromEntries(names.map((name) => [name, db.raw('excluded.??', [name])])),
@@ -353,7 +354,7 @@ export async function updatePullRequest(
     });
 }
 
-/** One that is over, unless somebody has gone on with it meanwhile. */
+/** Closes it, unless somebody pushed to it or closed it meanwhile. */
 export async function closePullRequest(
   tx: Knex,
   { id, headSha }: Pick<PullRequestRecord, 'id' | 'headSha'>,
@@ -362,7 +363,7 @@ export async function closePullRequest(
     mergeSha?: string | null;
     mergeMethod?: string | null;
     mergedBy?: string | null;
-    /** Where the branch was pushed to before it came in. */
+    /** The head of the branch right before the merge, if it was pushed to. */
     newHead?: string;
   },
 ): Promise<boolean> {
@@ -380,7 +381,7 @@ export async function closePullRequest(
   return changed > 0;
 }
 
-/** Whatever it was before: somebody may have seen a merge before whoever made it could write it down. */
+/** Whatever its state was: another reader may have seen the merge before its author could record it. */
 export async function endPullRequest(
   tx: Knex,
   id: string,
@@ -417,7 +418,7 @@ export async function reopenPullRequest(tx: Knex, id: string): Promise<void> {
   }
 }
 
-/** What was seen of an open one. False where it is over, or nothing is new. */
+/** Records what was read of an open one. Returns false when it is over, or nothing changed. */
 export async function notePullRequest(
   tx: Knex,
   id: string,

@@ -1,14 +1,14 @@
 /**
- * Who is at work in the embedded repository: pushes, as many as there are, or one maintenance. Replicas share the repository,
- * so this is in the database; whoever dies without ending it holds the others up until its row expires.
+ * Who works on the embedded repository: any number of pushes, or one maintenance. Replicas share the repository, so this is in
+ * the database. A process that dies without ending its activity blocks the others until its row expires.
  */
 import type { Knex } from 'knex';
 import { newId } from '../../platform/operation/ids.ts';
 
-/** An advisory lock, held while somebody enters. */
+/** Held while somebody enters. */
 const ENTERING = 7_236_013;
 
-/** The id of the activity, or null while others are in the way: a maintenance for a push, anybody for a maintenance. */
+/** Returns the id of the activity, or null while others are in the way: a maintenance for a push, anybody for a maintenance. */
 export async function beginActivity(
   db: Knex,
   kind: 'push' | 'maintenance',
@@ -38,7 +38,7 @@ export async function endActivity(db: Knex, id: string): Promise<void> {
   await db('repository_activity').where({ id }).delete();
 }
 
-/** It has this much longer from now on. False where it has expired: others may be at work by now. */
+/** Extends the activity from now on. False when it has expired: others may work by now. */
 export async function extendActivity(db: Knex, id: string, forMs: number): Promise<boolean> {
   const count = await db('repository_activity')
     .where({ id })
@@ -47,7 +47,7 @@ export async function extendActivity(db: Knex, id: string, forMs: number): Promi
   return count > 0;
 }
 
-/** For how long a push has waited for this maintenance to end, in milliseconds; null where none waits, or it has expired. */
+/** How long a push has waited for this maintenance, in milliseconds; null when none waits, or it has expired. */
 export async function wantedForMs(db: Knex, id: string): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { ms: number | null }[] }>(
     `SELECT extract(epoch FROM clock_timestamp() - wanted_at)::float8 * 1000 AS ms FROM repository_activity WHERE id = ?`,
@@ -57,8 +57,8 @@ export async function wantedForMs(db: Knex, id: string): Promise<number | null> 
 }
 
 /**
- * Commits of the embedded repository that rows name: what bindings last saw and applied, both sides of pull requests, where
- * rollouts and versions come from. A force-push or a deleted branch may have left them in no branch.
+ * Commits of the embedded repository that rows refer to: those that bindings last saw and applied, both sides of pull requests,
+ * and the sources of rollouts and versions. After a force-push or a deleted branch no branch may hold them.
  */
 export async function listNamedCommits(db: Knex): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { sha: string }[] }>(

@@ -1,4 +1,5 @@
-/** The embedded repository as a binding sees it: there is nothing to fetch, and a push is a change of a ref. */
+/** The handle of the embedded repository: it needs no fetch, and a push is a change of a ref. */
+import { createKeyedMutex } from '../../platform/runtime/keyed-mutex.ts';
 import { gitEnvironment } from './embedded.ts';
 import type { RefUpdate, RepositoryHandle } from './handle.ts';
 import { type GitEnd, runGit } from './process/git-run.ts';
@@ -8,6 +9,7 @@ const DEADLINE_MS = 30_000;
 const NO_COMMIT = '0'.repeat(40);
 
 export function embeddedHandle(gitdir: string): RepositoryHandle {
+  const mutex = createKeyedMutex();
   return {
     gitdir,
     kind: 'embedded',
@@ -16,6 +18,7 @@ export function embeddedHandle(gitdir: string): RepositoryHandle {
     remove: (branch, signal) => deleteRef(gitdir, branch, signal),
     heads: (branches, signal) => listHeads(gitdir, branches, signal),
     meet: ({ base, head }, signal) => listHeads(gitdir, [base, head], signal),
+    serialize: (branch, write) => mutex.runExclusive(branch, write),
     redirectedTo: () => null,
     distrust: () => {},
   };
@@ -74,7 +77,7 @@ async function listHeads(
   return headsOf(stdout, ' ', branches);
 }
 
-/** Lines of an id and the full name of a ref. */
+/** Parses lines of an id and the full name of a ref. */
 export function headsOf(
   listed: string,
   between: string,

@@ -7,7 +7,7 @@ import { messageOf } from '../../platform/operation/errors.ts';
 import { searchPath } from '../../platform/runtime/search-path.ts';
 
 export interface EmbeddedRepository {
-  /** The folder that holds it; git's smart HTTP serves what lies below. */
+  /** Its folder: git's smart HTTP serves everything below it. */
   root: string;
   gitdir: string;
   name: string;
@@ -18,11 +18,11 @@ const NAME = 'config.git';
 export type GitSetting = readonly [key: string, value: string];
 
 /**
- * A clean environment: neither the machine's nor the user's git settings change what git does here. `settings` are
- * further ones of git's own, which stand in no argument list that others may read.
+ * A clean environment for git: without the settings of the machine or the user. `settings` are additional settings of git, kept
+ * out of argument lists, which other users can read.
  */
 export function gitEnvironment(gitdir: string, settings: readonly GitSetting[] = []): Record<string, string> {
-  // The folder may belong to another user than the one that runs us (root in a container's volume).
+  // The folder may belong to another user than this process (root in a container's volume).
   const all: readonly GitSetting[] = [['safe.directory', gitdir], ...settings];
   return {
     PATH: searchPath,
@@ -60,7 +60,7 @@ const CONFIG = `[core]
 \tauto = 0
 `;
 
-/** Makes the repository where there is none yet, whole or not at all. */
+/** Creates the repository if there is none, whole or not at all. */
 export async function ensureEmbeddedRepository(
   dataDir: string,
 ): Promise<EmbeddedRepository & { created: boolean }> {
@@ -86,20 +86,20 @@ export async function ensureEmbeddedRepository(
       await rm(fresh, { recursive: true, force: true });
     }
   }
-  // Beside it first: git reads the file while another controller starts.
+  // Written to another file first: git may read it while another controller starts.
   const aside = join(gitdir, `config.${randomUUID()}`);
   await writeFile(aside, CONFIG);
   await rename(aside, join(gitdir, 'config'));
   return { root, gitdir, name: NAME, created };
 }
 
-/** The branch that HEAD names, in full: what clones begin with. Null where it names none. */
+/** The full name of the branch in HEAD, with which clones begin; null when HEAD names none. */
 export async function defaultBranchOf(gitdir: string): Promise<string | null> {
   const head = await readFile(join(gitdir, 'HEAD'), 'utf8');
   return /^ref: (refs\/heads\/\S+)/.exec(head)?.[1] ?? null;
 }
 
-/** Fills an empty repository with the files of a folder, as one commit on `main`. */
+/** Commits the files of a folder to `main` of an empty repository. */
 export async function seedRepository(
   gitdir: string,
   folder: string,
@@ -121,7 +121,7 @@ export async function seedRepository(
   await rm(index, { force: true });
 }
 
-/** Runs git to its end; throws with what it said. */
+/** Runs git to its end. @throws Error with its stderr */
 function git(
   args: string[],
   options: { gitdir: string; cwd?: string; variables?: Record<string, string> },
@@ -135,7 +135,7 @@ function git(
     });
     let output = '';
     let complaint = '';
-    // Out of file descriptors it has no pipes, and says why by the event below.
+    // Without free file descriptors there are no pipes, and the `error` event below reports that.
     child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
     child.stderr?.on('data', (chunk: Buffer) => (complaint += chunk.toString('utf8').slice(0, 4_096)));
     child.on('error', (error) => reject(new Error(`git cannot be run: ${messageOf(error)}`)));

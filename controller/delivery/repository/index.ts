@@ -23,4 +23,3 @@ export type { PushedRef } from './remote/pushed-ref.ts';
 export { SshKeyError } from './remote/ssh-key.ts';
 export { createRepositories } from './repositories.ts';
 export { RepositoryError, type RepositoryFault } from './repository-error.ts';
-export { createKeyedMutex, type KeyedMutex } from './turns.ts';

@@ -1,11 +1,10 @@
 /**
- * Keeps the embedded repository small: loose objects go into packs, and what no ref has reached for two weeks is deleted.
+ * Keeps the embedded repository small: packs loose objects, and deletes what no ref has reached for two weeks.
  *
- * Nothing that is needed goes with it. Commits that rows of the database name and no branch or tag reaches get a ref of their
- * own below refs/headgate/keep, which is hidden from clients, for as long as they are named. What is written while it runs
- * may turn out to be an old object that git is about to delete, and has no ref yet: so nobody writes then, neither pushes nor
- * the controller. Refs are not packed: they are read here by a library, file first, which could miss one that is moved between
- * files at that moment.
+ * Nothing that is needed is deleted. A commit that rows of the database refer to and no branch or tag reaches gets a ref of its
+ * own below refs/headgate/keep, which is hidden from clients, for as long as they refer to it. A write during the maintenance
+ * could reuse an old object that git is about to delete and that has no ref yet, so neither pushes nor the controller write
+ * then. Refs are not packed: a library reads them, loose files first, and could miss one that moves between files meanwhile.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -26,20 +25,20 @@ import { runGit } from './process/git-run.ts';
 import { RepositoryError } from './repository-error.ts';
 
 const KEEP = 'refs/headgate/keep/';
-/** Unreached objects wait for their end in one pack, not in a file each. */
+/** Unreached objects wait for their deletion in one pack, not in a file each. */
 const SETTINGS = [
   ['gc.packRefs', 'false'],
   ['gc.cruftPacks', 'true'],
 ] as const;
 const EXPIRY = '2.weeks.ago';
 const DEADLINE_MS = 5 * 60_000;
-/** Less is not worth the work. */
+/** Below both numbers maintenance is not worth the work. */
 const MANY_LOOSE = 200;
 const MANY_PACKS = 20;
-/** A push that has waited this long ends the maintenance, which begins again the next time. */
+/** A push that has waited this long aborts the maintenance, which starts again the next time. */
 const GIVE_WAY_MS = 3_000;
 const POLL_MS = 250;
-/** Whoever dies in a maintenance holds pushes up for no longer than this. */
+/** A process that dies in a maintenance blocks pushes no longer than this. */
 const LEASE_MS = 60_000;
 const POLLS_PER_EXTENSION = 40;
 
@@ -56,7 +55,7 @@ export interface MaintenanceOptions {
 
 export type MaintenanceOutcome = 'done' | 'not-needed' | 'pushes' | 'gave-way';
 
-/** Does nothing while anybody pushes, on whichever replica. @throws RepositoryError */
+/** Does nothing while somebody pushes on any replica. @throws RepositoryError */
 export async function maintainRepository(options: MaintenanceOptions): Promise<MaintenanceOutcome> {
   const { db, gitdir, log } = options;
   const stop = new AbortController();
@@ -85,25 +84,25 @@ export async function maintainRepository(options: MaintenanceOptions): Promise<M
     }
   })().catch(() => stop.abort());
   try {
-    // Whoever was killed in one could not, and git does not pack with half a pack there.
+    // A killed maintenance leaves half a pack, with which git does not pack.
     await sweepHalfPacks(gitdir);
-    await keepNamed(git, await listNamedCommits(db));
+    await updateKeepRefs(git, await listNamedCommits(db));
     await git(['gc', '--quiet', `--prune=${EXPIRY}`]);
     return 'done';
   } catch (error) {
     if (!stop.signal.aborted || options.signal.aborted) throw error;
-    log.info('the repository is packed another time: somebody waits to write to it');
+    log.info('the packing of the repository was aborted for a push that waits; it starts again later');
     return 'gave-way';
   } finally {
     ended = true;
     await watching;
-    // Nobody else makes packs as long as it is ours.
+    // While the activity is ours, nobody else makes packs.
     if (await extendActivity(db, id, LEASE_MS)) await sweepHalfPacks(gitdir);
     await endActivity(db, id);
   }
 }
 
-/** What a git that was ended half way has left of its packs. */
+/** Deletes the temporary packs of a git that was killed. */
 async function sweepHalfPacks(gitdir: string): Promise<void> {
   const folder = join(gitdir, 'objects', 'pack');
   for (const name of await readdir(folder).catch(() => []))
@@ -112,8 +111,8 @@ async function sweepHalfPacks(gitdir: string): Promise<void> {
 
 type Git = (args: readonly string[], input?: string) => Promise<string>;
 
-/** Each commit that is named, there, and in no branch or tag has a ref; the refs of others go. */
-async function keepNamed(git: Git, named: readonly string[]): Promise<void> {
+/** Gives each commit in `named` that exists outside of branches and tags a ref; deletes the refs of others. */
+async function updateKeepRefs(git: Git, named: readonly string[]): Promise<void> {
   const wanted = new Set<string>();
   if (named.length > 0) {
     const unreached = await git(
@@ -124,16 +123,19 @@ async function keepNamed(git: Git, named: readonly string[]): Promise<void> {
     for (const sha of named) if (lost.has(sha)) wanted.add(sha);
   }
   const listed = await git(['for-each-ref', '--format=%(refname)', KEEP]);
-  const kept = new Set(listed.split('\n').flatMap((name) => (name === '' ? [] : [name.slice(KEEP.length)])));
+  const existing = new Set(
+    listed.split('\n').flatMap((name) => (name === '' ? [] : [name.slice(KEEP.length)])),
+  );
   const changes = [
-    ...[...wanted].filter((sha) => !kept.has(sha)).map((sha) => `update ${KEEP}${sha} ${sha}\n`),
-    ...[...kept].filter((sha) => !wanted.has(sha)).map((sha) => `delete ${KEEP}${sha}\n`),
+    ...[...wanted].filter((sha) => !existing.has(sha)).map((sha) => `update ${KEEP}${sha} ${sha}\n`),
+    ...[...existing].filter((sha) => !wanted.has(sha)).map((sha) => `delete ${KEEP}${sha}\n`),
   ];
   if (changes.length > 0) await git(['update-ref', '--stdin'], changes.join(''));
 }
 
 /**
- * Does `push` while no maintenance runs, and keeps one from beginning. Waits for 10 s at most; one that runs gives way before.
+ * Runs `push` while no maintenance runs, and keeps one from starting. Waits for at most 10 s; a running maintenance is aborted
+ * before that.
  * @throws DomainError UNAVAILABLE with `retryAfterSeconds`
  */
 export async function duringPush<T>(db: Knex, signal: AbortSignal, push: () => Promise<T>): Promise<T> {
@@ -152,12 +154,12 @@ export async function duringPush<T>(db: Knex, signal: AbortSignal, push: () => P
   try {
     return await push();
   } finally {
-    // Left over, it only holds up the next maintenance until it expires.
+    // A row that stays only delays the next maintenance until it expires.
     await endActivity(db, id).catch(() => {});
   }
 }
 
-/** Writing by the controller itself: into the embedded repository as `duringPush`. A copy of another is packed by nobody. */
+/** For writes by the controller itself: to the embedded repository as `duringPush`. No maintenance runs on a mirror. */
 export const duringWrite = <T>(
   db: Knex,
   { handle, signal }: { handle: RepositoryHandle; signal: AbortSignal },

@@ -1,4 +1,4 @@
-/** The repositories of all bindings: the embedded one, and a copy in the data directory of each that lives elsewhere. */
+/** The repositories of all bindings: the embedded one, and a mirror in the data directory for each remote. */
 import { join } from 'node:path';
 import type { Keyring } from '../../platform/crypto/keyring.ts';
 import type { TargetGuard } from '../../platform/net/outgoing/index.ts';
@@ -17,11 +17,11 @@ export interface RepositoriesOptions {
   keyring: Keyring;
   guard: TargetGuard;
   log: Logger;
-  /** None unless told. */
+  /** Default: none. */
   proxies?: ProxySettings;
-  /** Where a binding goes by a GitHub App. */
+  /** For bindings with a GitHub App. */
   appToken?: AppTokenSource;
-  /** Of one run of git against a remote; 4 minutes unless told, less than a pass has. */
+  /** The limit of one run of git against a remote. Default: 4 minutes, less than a pass has. */
   deadlineMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Why a repository elsewhere cannot be read or written, in words for people. Never holds a credential. */
+/** Why a repository cannot be read or written, as a message for users. Never holds a credential. */
 
 export type RepositoryFault =
   | 'credentials'
@@ -15,13 +15,13 @@ export type RepositoryFault =
   | 'disk'
   | 'program'
   | 'server'
-  /** Our own copy of it. */
+  /** The local mirror or repository. */
   | 'copy';
 
 export class RepositoryError extends Error {
   override readonly name = 'RepositoryError';
   readonly fault: RepositoryFault;
-  /** What the other side asked us to wait; null where it did not. */
+  /** How long the server asked to wait; null when it did not. */
   readonly retryAfterMs: number | null;
 
   constructor(fault: RepositoryFault, message: string, options: { retryAfterMs?: number } = {}) {

@@ -1,6 +1,6 @@
 /**
  * What nodes report while a rollout is active, kept as sums: counters of an engine begin at zero with each of its starts,
- * and the rows of nodes tell only of now. Pure; what it answers is stored, so that a controller that starts anew goes on.
+ * and the rows of nodes hold only the present. Pure; its result is stored, so that a restarted controller continues.
  */
 import type { RolloutFigures } from '../../../schemas/api/rollouts.ts';
 
@@ -123,7 +123,7 @@ function next(
   { versions, now, begun }: { versions: Versions; now: number; begun: boolean },
 ): ObservedNode {
   const { report, stage } = node;
-  // What it ended before is not this version's fault: a node that comes anew is counted from now on.
+  // What it ended before is not this version's fault: a new node counts from now on.
   const first = known?.restarts ?? (begun && report === null ? 0 : (report?.restarts ?? 0));
   const before = known?.stage === stage ? known : blank(stage, first);
   if (!node.reachable) return before;
@@ -170,7 +170,7 @@ export const fromHere = ({ nodes }: Observed): Observed => ({
   ),
 });
 
-/** An end may be told by the counter, by the state, or by both: it is one crash. */
+/** The counter, the state or both may report an end: it is one crash. */
 const crashesOf = ({ ends, spells, stuck }: ObservedNode): number =>
   Math.max(ends, spells, stuck ? CRASHES : 0);
 

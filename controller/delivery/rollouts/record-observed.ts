@@ -3,7 +3,7 @@ import type { Context } from '../../platform/operation/context.ts';
 import type { Step } from './next-step.ts';
 import { type RolloutRecord, saveObserved } from './store.ts';
 
-/** Counters and what they say so far: no deed, so nothing is audited. Pages are told where words change. */
+/** Stores counters and the verdict so far. No user acts here, so nothing is audited. Pages are notified where the text changes. */
 export async function recordObserved(
   ctx: Context,
   rollout: RolloutRecord,

@@ -82,7 +82,7 @@ export async function findRollout(db: Knex, id: string): Promise<RolloutRecord |
   return (await select(db, 'r.id = ?', [id]))[0] ?? null;
 }
 
-/** Stays as it is until the transaction ends where the pipeline's row is locked: whoever ends a rollout locks that first. */
+/** Cannot change until the transaction ends where the pipeline's row is locked: that row is locked before a rollout ends. */
 export async function findActiveRollout(db: Knex, pipelineId: string): Promise<RolloutRecord | null> {
   return (await select(db, `r.pipeline_id = ? AND r.${ACTIVE_ROLLOUT}`, [pipelineId]))[0] ?? null;
 }
@@ -180,15 +180,15 @@ export type Carried = Pick<
 
 /** The active rollouts of these pipelines go on with another version that gives nodes the same, and with what git says of them now. */
 export async function carryRollouts(tx: Knex, carried: readonly Carried[]): Promise<void> {
-  const rows = carried.map((one) => ({
-    pipeline_id: one.pipelineId,
-    canary_version_id: one.canaryVersionId,
-    canary_selector: one.canarySelector,
-    window_minutes: one.windowMinutes,
-    on_pass: one.onPass,
-    on_fail: one.onFail,
-    changelog: one.changelog,
-    commit_sha: one.commit,
+  const rows = carried.map((rollout) => ({
+    pipeline_id: rollout.pipelineId,
+    canary_version_id: rollout.canaryVersionId,
+    canary_selector: rollout.canarySelector,
+    window_minutes: rollout.windowMinutes,
+    on_pass: rollout.onPass,
+    on_fail: rollout.onFail,
+    changelog: rollout.changelog,
+    commit_sha: rollout.commit,
   }));
   await tx.raw(
     `UPDATE rollouts r SET canary_version_id = c.canary_version_id, canary_selector = c.canary_selector,

@@ -1,7 +1,7 @@
 import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
 import type { RolloutRecord } from './store.ts';
 
-/** As it is told. */
+/** As it is reported. */
 export const summaryOf = (rollout: RolloutRecord): RolloutSummary => ({
   id: rollout.id,
   pipelineId: rollout.pipelineId,

@@ -1,4 +1,4 @@
-/** How rollouts begin, go on and end, for whoever changes what a pipeline runs. The pipeline's row is locked by then. */
+/** Begins, broadens and ends rollouts, for operations that change what a pipeline runs. The pipeline's row must be locked. */
 import { nameOfActor } from '../../platform/operation/actor-name.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { preconditionFailed } from '../../platform/operation/errors.ts';

@@ -1,40 +1,40 @@
 /**
- * Config answers as they are sent, the ones that were used last. They can all be made again from what is rendered, so those
- * that have not been asked for the longest are dropped once all together are too large.
+ * Keeps the most recently used config answers in their sent form. Every answer can be rendered again, so the cache drops the
+ * least recently used ones when their total size exceeds the limit.
  */
 export interface BodyCache {
-  /** The text of this key; made where it is not held. */
+  /** Returns the text of this key; calls `make` on a miss. */
   get(key: string, make: () => string): string;
-  /** Bytes of all that is held. */
+  /** Total bytes of the cached texts. */
   bytes(): number;
   size(): number;
 }
 
 export function createBodyCache(maxBytes: number): BodyCache {
-  /** The one that was used last is the last. */
-  const held = new Map<string, { text: string; bytes: number }>();
+  /** In order of use: the most recently used entry is the last. */
+  const entries = new Map<string, { text: string; bytes: number }>();
   let total = 0;
 
   return {
     get(key, make) {
-      const known = held.get(key);
+      const known = entries.get(key);
       if (known) {
-        held.delete(key);
-        held.set(key, known);
+        entries.delete(key);
+        entries.set(key, known);
         return known.text;
       }
       const text = make();
       const bytes = Buffer.byteLength(text);
-      held.set(key, { text, bytes });
+      entries.set(key, { text, bytes });
       total += bytes;
-      for (const [oldest, one] of held) {
+      for (const [oldest, one] of entries) {
         if (total <= maxBytes) break;
-        held.delete(oldest);
+        entries.delete(oldest);
         total -= one.bytes;
       }
       return text;
     },
     bytes: () => total,
-    size: () => held.size,
+    size: () => entries.size,
   };
 }

@@ -1,4 +1,7 @@
-/** The push streams of the nodes that are connected to this replica. Messages only trigger work: nothing is lost with one. */
+/**
+ * The push streams of the nodes that are connected to this replica. A message only triggers a poll, so a lost message loses no
+ * data.
+ */
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { PushMessage } from '../../../schemas/agent/protocol.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
@@ -6,24 +9,24 @@ import type { Logger } from '../../platform/runtime/logger.ts';
 import type { NodeDirectory } from '../nodes/directory/node-directory.ts';
 
 export interface PushStream {
-  /** `event` and `data` of one server-sent event. False when the stream cannot take more. */
+  /** Sends `event` and `data` as one server-sent event. */
   send(event: string, data: string): void;
   comment(text: string): void;
   close(): void;
 }
 
 export interface PushHub {
-  /** One stream a node: a newer one ends the older. The answer takes it off again. */
+  /** Registers the stream of a node and closes its previous one. Returns a function that unregisters it. */
   attach(node: { nodeId: string; environmentId: string; tokenId: string }, stream: PushStream): () => void;
   connected(nodeId: string): boolean;
   count(): number;
   stop(): void;
 }
 
-/** A comment this often keeps proxies from closing the stream, and lets the agent see that it lives. */
+/** Interval of keep-alive comments: proxies do not close the stream, and the agent sees that the connection lives. */
 export const KEEP_ALIVE_MS = 30_000;
 
-interface Attached {
+interface Connection {
   environmentId: string;
   tokenId: string;
   stream: PushStream;
@@ -32,10 +35,10 @@ interface Attached {
 export function createPushHub(options: {
   bus: Bus;
   log: Logger;
-  /** Hears of a node before this does. */
-  directory: Pick<NodeDirectory, 'stands'>;
+  /** Must subscribe to the bus before this hub does. */
+  directory: Pick<NodeDirectory, 'isActive'>;
 }): PushHub {
-  const streams = new Map<string, Attached>();
+  const streams = new Map<string, Connection>();
   let checking = false;
   const keepAlive = setInterval(() => {
     for (const { stream } of streams.values()) stream.comment('keep-alive');
@@ -43,16 +46,16 @@ export function createPushHub(options: {
   }, KEEP_ALIVE_MS);
   keepAlive.unref();
 
-  /** Ends the stream of a node that is gone or revoked. One whose state cannot be read keeps it. */
-  async function check({ tokenId, stream }: Attached): Promise<void> {
-    if (!(await options.directory.stands(tokenId).catch(() => true))) stream.close();
+  /** Closes the stream of a deleted or revoked node. A stream stays open when the state of its node cannot be read. */
+  async function check({ tokenId, stream }: Connection): Promise<void> {
+    if (!(await options.directory.isActive(tokenId).catch(() => true))) stream.close();
   }
 
-  /** The signal of a revocation may have been lost. One after the other: hardly any has to be asked for. */
+  /** Signals of revocations can be lost. Checks one node after the other; memory answers for nearly all of them. */
   async function checkAll(): Promise<void> {
     if (checking) return;
     checking = true;
-    for (const attached of [...streams.values()]) await check(attached);
+    for (const connection of [...streams.values()]) await check(connection);
     checking = false;
   }
 
@@ -71,36 +74,36 @@ export function createPushHub(options: {
       reason,
       ...(pipelineId === undefined ? {} : { pipelineId }),
     };
-    for (const attached of streams.values())
-      if (attached.environmentId === environmentId) send(attached.stream, message);
+    for (const connection of streams.values())
+      if (connection.environmentId === environmentId) send(connection.stream, message);
   });
   options.bus.on('node', ({ nodeId }) => {
-    const attached = streams.get(nodeId);
-    if (!attached) return;
-    send(attached.stream, { type: 'config_changed', reason: 'node changed' });
-    void check(attached);
+    const connection = streams.get(nodeId);
+    if (!connection) return;
+    send(connection.stream, { type: 'config_changed', reason: 'node changed' });
+    void check(connection);
   });
   options.bus.on('push', ({ nodeId, message }) => {
-    const attached = streams.get(nodeId);
-    if (attached) send(attached.stream, message);
+    const connection = streams.get(nodeId);
+    if (connection) send(connection.stream, message);
   });
   options.bus.on('environment', ({ environmentId }) => {
-    for (const attached of [...streams.values()])
-      if (attached.environmentId === environmentId) attached.stream.close();
+    for (const connection of [...streams.values()])
+      if (connection.environmentId === environmentId) connection.stream.close();
   });
-  const tellAll = (reason: string) => {
+  const notifyAll = (reason: string) => {
     for (const { stream } of streams.values()) send(stream, { type: 'config_changed', reason });
   };
-  options.bus.on('fleet', () => tellAll('fleet settings changed'));
-  options.bus.on('resync', () => tellAll('resync'));
+  options.bus.on('fleet', () => notifyAll('fleet settings changed'));
+  options.bus.on('resync', () => notifyAll('resync'));
 
   return {
     attach(node, stream) {
       streams.get(node.nodeId)?.stream.close();
-      const attached = { environmentId: node.environmentId, tokenId: node.tokenId, stream };
-      streams.set(node.nodeId, attached);
+      const connection = { environmentId: node.environmentId, tokenId: node.tokenId, stream };
+      streams.set(node.nodeId, connection);
       return () => {
-        if (streams.get(node.nodeId) === attached) streams.delete(node.nodeId);
+        if (streams.get(node.nodeId) === connection) streams.delete(node.nodeId);
       };
     },
     connected: (nodeId) => streams.has(nodeId),

@@ -1,6 +1,8 @@
 import type { SampleRequest } from '../../../schemas/agent/protocol.ts';
 
-/** Of a node `n`: the samples that it is asked for, oldest first. Whoever changes them counts up the node's revision. */
+/**
+ * SQL: the open sample requests of the node `n`, oldest first. Code that changes them increments the node's config revision.
+ */
 export const SAMPLE_REQUESTS = `coalesce((
     SELECT json_agg(json_build_object('requestId', s.id, 'pipelineId', s.pipeline_id, 'componentKeys', s.component_keys,
       'limit', s.event_limit, 'sinkKeys', s.sink_keys) ORDER BY s.created_at, s.id)

@@ -1,7 +1,9 @@
 /**
- * What a node is served. Rendered once per change of its environment and kept in memory; per node only the selection is
- * made. A deployed pipeline is never left out because something failed here: the last good rendering is served, or
- * nothing at all (UNAVAILABLE), which leaves agents as they are. Absence means undeploy.
+ * The config that nodes are served. It is rendered once per change of an environment and kept in memory; per node only the
+ * selection of pipelines is computed.
+ *
+ * Agents stop a pipeline that is absent from their config. So a failure never removes a deployed pipeline from the answer: the
+ * last good rendering is served, or UNAVAILABLE, on which agents change nothing.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -51,10 +53,10 @@ interface Rendered {
   checksum: string;
 }
 
-/** A pipeline: who gets which version, and the versions rendered, by their ids. */
+/** A pipeline: which node gets which version, and the renderings by version id. */
 interface Served extends Deployable {
   renderings: ReadonlyMap<string, Rendered>;
-  /** By node: who gets the version before. */
+  /** Reverts by node id: these nodes get a previous version. */
   reverted: ReadonlyMap<string, Reverted>;
 }
 
@@ -63,53 +65,53 @@ interface EnvironmentConfig {
   secretBackend: string;
   pollIntervalMs: number;
   pipelines: Served[];
-  /** Of some pipeline there are two versions, for different nodes. */
+  /** At least one pipeline has two versions, for different nodes. */
   staged: boolean;
   groups: GroupRule[];
-  /** Every pipeline that a node of this environment may report. */
-  known: ReadonlySet<string>;
+  /** Ids of the pipelines that a node of this environment may report. */
+  pipelineIds: ReadonlySet<string>;
   loadedAt: number;
-  /** Another one for each reading. */
+  /** Unique per load. */
   serial: number;
-  /** By revision and the pipelines that a node gets: nodes with the same ones share the answer. */
+  /** By revision and selected versions: nodes with the same selection share the answer. */
   answers: Map<string, ServedConfig>;
-  /** What each node was last served; it holds while the node's own revision is that of then. */
-  answered: WeakMap<KnownNode, { nodeRevision: number; served: ServedConfig }>;
+  /** The last answer of each node; valid while the node's own revision is unchanged. */
+  lastAnswers: WeakMap<KnownNode, { nodeRevision: number; served: ServedConfig }>;
 }
 
 interface Slot {
   current: EnvironmentConfig | null;
-  /** Signals that had come when `current` was begun to be read, and that have come until now. */
-  has: number;
-  wants: number;
-  /** What is being read; the last good one once patience is at its end. */
+  /** The number of change signals before `current` was loaded, and the number until now. */
+  loadedSignals: number;
+  signals: number;
+  /** The load in progress. Resolves to the last good config when it takes longer than `LOAD_WAIT_MS`. */
   loading: Promise<EnvironmentConfig> | null;
   failedAt: number;
 }
 
-/** Signals may be lost; this long a rendering is believed without asking. Then it is served while it is read anew. */
-const BELIEVED_MS = 30_000;
-/** After a signal the new one is waited for, but not for longer: a database that hangs must not keep a fleet waiting. */
-const PATIENCE_MS = 1_500;
-/** What cannot be read is not asked for again before that. */
+/** Signals may be lost, so a config older than this is reloaded in the background while it is served. */
+const MAX_AGE_MS = 30_000;
+/** After a change signal, requests wait this long for the new config: a database that hangs must not keep a fleet waiting. */
+const LOAD_WAIT_MS = 1_500;
+/** Pause after a failed load. */
 const RETRY_MS = 1_000;
-/** Answers that are held ready, over all environments. What they are made from is held beside them, once. */
-const BODIES_BYTES = 64 * 1024 * 1024;
-/** Of one environment, without their texts. */
+/** Limit of cached answers over all environments. It does not include the renderings, which answers share. */
+const BODY_CACHE_BYTES = 64 * 1024 * 1024;
+/** Answers per environment, not counting their texts. */
 const MAX_ANSWERS = 1_000;
 
 export interface ConfigServer {
   forNode(node: KnownNode): Promise<ServedConfig>;
   revisionFor(node: KnownNode): Promise<number>;
-  /** Every pipeline that a node of the environment may report. */
+  /** Ids of the pipelines that a node of the environment may report. */
   knownPipelines(environmentId: string): Promise<ReadonlySet<string>>;
-  /** Of each version that nodes get, by its id. */
+  /** Checksums of the served renderings, by version id. */
   checksums(environmentId: string): Promise<ReadonlyMap<string, string>>;
-  /** Entries in memory, for diagnostics. */
+  /** Number of entries in memory, for diagnostics. */
   sizes(): { environments: number; bodies: number; bodyBytes: number };
 }
 
-const gone = () => unavailable('the environment is gone');
+const environmentDeleted = () => unavailable('the environment was deleted');
 
 export function createConfigServer(options: {
   db: Knex;
@@ -120,26 +122,26 @@ export function createConfigServer(options: {
 }): ConfigServer {
   const { db, keyring, log } = options;
   const slots = new Map<string, Slot>();
-  const bodies = createBodyCache(BODIES_BYTES);
+  const bodies = createBodyCache(BODY_CACHE_BYTES);
   let serial = 0;
   const push = options.pushUrl ? `,"pushUrl":${JSON.stringify(options.pushUrl)}` : '';
 
   options.bus.on('config', ({ environmentId }) => {
     const slot = slots.get(environmentId);
-    if (slot) slot.wants += 1;
+    if (slot) slot.signals += 1;
   });
   options.bus.on('reverts', ({ environmentId }) => {
     const slot = slots.get(environmentId);
-    if (slot) slot.wants += 1;
+    if (slot) slot.signals += 1;
   });
   options.bus.on('environment', ({ environmentId }) => slots.delete(environmentId));
-  const allWant = () => {
-    for (const slot of slots.values()) slot.wants += 1;
+  const markAllChanged = () => {
+    for (const slot of slots.values()) slot.signals += 1;
   };
-  options.bus.on('fleet', allWant);
-  options.bus.on('resync', allWant);
+  options.bus.on('fleet', markAllChanged);
+  options.bus.on('resync', markAllChanged);
 
-  /** A pipeline that cannot be rendered keeps its own last good rendering, and the others move on. */
+  /** A pipeline that cannot be rendered keeps its own last good rendering; the others get their new one. */
   function renderAll(
     deployed: readonly DeployedConfig[],
     secrets: ReadonlyMap<string, () => string>,
@@ -150,11 +152,11 @@ export function createConfigServer(options: {
       try {
         return [config.versionId, render(config, secrets, certificates)];
       } catch (error) {
-        const lastGood = lastGoodOf(config, before);
+        const lastGood = findLastGood(config, before);
         if (!lastGood) throw error;
         log.error(
           { pipelineId: config.pipelineId, reason: messageOf(error) },
-          'a pipeline was not rendered, its last good rendering is served',
+          'a pipeline could not be rendered; its last good rendering is served',
         );
         return [config.versionId, lastGood];
       }
@@ -162,23 +164,26 @@ export function createConfigServer(options: {
     return new Map(rendered);
   }
 
-  /** Nobody waits for it, and it is found again with the next rendering. */
-  function noteNews(environmentId: string, news: RevertChanges): void {
-    writeRevertChanges(db, news)
+  /** Runs in the background. A lost write is repeated, since the next rendering finds the same changes. */
+  function recordRevertChanges(environmentId: string, changes: RevertChanges): void {
+    writeRevertChanges(db, changes)
       .then(() => options.bus.publish(db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] }))
       .catch((error: unknown) =>
-        log.warn({ environmentId, reason: messageOf(error) }, 'what became of reverts was not noted'),
+        log.warn(
+          { environmentId, reason: messageOf(error) },
+          'changes of reverts were not recorded; the next rendering retries',
+        ),
       );
   }
 
   async function load(environmentId: string, before: EnvironmentConfig | null): Promise<EnvironmentConfig> {
     const environment = await readConfigRevision(db, environmentId);
     if (!environment) {
-      // Nothing else would let go of what is asked for after it was deleted.
+      // Nothing else would remove the slot of an environment that is requested after it was deleted.
       if (!before) slots.delete(environmentId);
-      throw gone();
+      throw environmentDeleted();
     }
-    // Before what is deployed: of a version that is deployed meanwhile there is none yet, and none is taken for over.
+    // Reverts are read before the deployed versions: otherwise the revert of a version deployed in between would count as ended.
     const reverts = await listReverts(db, environmentId);
     const earlier = await listServedBefore(db, [...new Set(reverts.map((row) => row.servedVersionId))]);
     const [deployed, groups, ids, settings] = await Promise.all([
@@ -192,8 +197,8 @@ export function createConfigServer(options: {
       [...deployed, ...earlier].flatMap(({ configYaml }) => certificateReferences(configYaml)),
     );
     const certificates = await readCertificates(db, keyring, environmentId, [...filenames]);
-    // It may have been deleted in the middle of this: then the lists are empty, and would stop every engine.
-    if (!(await readConfigRevision(db, environmentId))) throw gone();
+    // The environment may have been deleted during these reads. Then the lists are empty and would stop every engine.
+    if (!(await readConfigRevision(db, environmentId))) throw environmentDeleted();
     const rendered = renderAll(deployed, secrets, certificates, before);
     const faults = new Map<string, string>();
     for (const config of earlier) {
@@ -204,50 +209,57 @@ export function createConfigServer(options: {
         faults.set(config.versionId, messageOf(error));
       }
     }
-    const { inForce, news } = sortReverts(reverts, deployed, rendered, faults);
-    if (news.over.length + news.carried.length + news.faults.length > 0) noteNews(environmentId, news);
+    const { active, changes } = classifyReverts(reverts, deployed, rendered, faults);
+    if (changes.ended.length + changes.carried.length + changes.faults.length > 0)
+      recordRevertChanges(environmentId, changes);
     return {
       revision: environment.revision,
       secretBackend: environment.secretBackend,
       pollIntervalMs: settings.pollIntervalMs || DEFAULT_FLEET_SETTINGS.pollIntervalMs,
-      pipelines: servedOf(deployed, rendered, inForce),
-      staged: inForce.length > 0 || deployed.some(({ isCanary }) => isCanary),
+      pipelines: toServed(deployed, rendered, active),
+      staged: active.length > 0 || deployed.some(({ isCanary }) => isCanary),
       groups,
-      known: new Set(ids),
+      pipelineIds: new Set(ids),
       loadedAt: performance.now(),
       serial: ++serial,
       answers: new Map(),
-      answered: new WeakMap(),
+      lastAnswers: new WeakMap(),
     };
   }
 
   async function get(environmentId: string): Promise<EnvironmentConfig> {
     let slot = slots.get(environmentId);
     if (!slot) {
-      slot = { current: null, has: -1, wants: 0, loading: null, failedAt: Number.NEGATIVE_INFINITY };
+      slot = {
+        current: null,
+        loadedSignals: -1,
+        signals: 0,
+        loading: null,
+        failedAt: Number.NEGATIVE_INFINITY,
+      };
       slots.set(environmentId, slot);
     }
-    const { wants } = slot;
-    const waits = () => !slot.loading && performance.now() - slot.failedAt >= RETRY_MS;
+    const { signals } = slot;
+    const canLoad = () => !slot.loading && performance.now() - slot.failedAt >= RETRY_MS;
     for (;;) {
       const { current } = slot;
-      if (current && slot.has >= wants) {
-        if (performance.now() - current.loadedAt >= BELIEVED_MS && waits()) read(environmentId, slot);
+      if (current && slot.loadedSignals >= signals) {
+        if (performance.now() - current.loadedAt >= MAX_AGE_MS && canLoad()) startLoad(environmentId, slot);
         return current;
       }
-      if (waits() || (!current && !slot.loading)) read(environmentId, slot);
-      const soon = slot.loading ? await slot.loading : current;
-      // The last good one: reading has failed, or takes too long.
-      if (soon && soon === current) return soon;
+      if (canLoad() || (!current && !slot.loading)) startLoad(environmentId, slot);
+      const loaded = slot.loading ? await slot.loading : current;
+      // The last good config: the load has failed or takes too long.
+      if (loaded && loaded === current) return loaded;
     }
   }
 
-  function read(environmentId: string, slot: Slot): void {
-    const { current, wants } = slot;
+  function startLoad(environmentId: string, slot: Slot): void {
+    const { current, signals } = slot;
     const loading = load(environmentId, current)
       .then((loaded) => {
         slot.current = loaded;
-        slot.has = wants;
+        slot.loadedSignals = signals;
         return loaded;
       })
       .catch((error: unknown) => {
@@ -255,25 +267,25 @@ export function createConfigServer(options: {
         if (!current) throw unavailable('the configuration cannot be read at the moment');
         log.error(
           { environmentId, reason: messageOf(error) },
-          'config not rendered, serving the last good one',
+          'config could not be rendered; the last good one is served',
         );
         return current;
       })
       .finally(() => {
         slot.loading = null;
       });
-    slot.loading = current ? Promise.race([loading, sleep(PATIENCE_MS, current, { ref: false })]) : loading;
-    // Read ahead, nobody waits for it.
+    slot.loading = current ? Promise.race([loading, sleep(LOAD_WAIT_MS, current, { ref: false })]) : loading;
+    // A background load has no caller that handles its error.
     slot.loading.catch(() => {});
   }
 
   return {
     async forNode(node) {
       const environment = await get(node.environmentId);
-      const last = environment.answered.get(node);
+      const last = environment.lastAnswers.get(node);
       if (last?.nodeRevision === node.revision) return last.served;
-      const served = answerOf(environment, node, push, bodies);
-      environment.answered.set(node, { nodeRevision: node.revision, served });
+      const served = answerFor(environment, node, push, bodies);
+      environment.lastAnswers.set(node, { nodeRevision: node.revision, served });
       return served;
     },
     sizes: () => ({ environments: slots.size, bodies: bodies.size(), bodyBytes: bodies.bytes() }),
@@ -281,7 +293,7 @@ export function createConfigServer(options: {
       return (await get(node.environmentId)).revision + node.revision;
     },
     async knownPipelines(environmentId) {
-      return (await get(environmentId)).known;
+      return (await get(environmentId)).pipelineIds;
     },
     async checksums(environmentId) {
       const { pipelines } = await get(environmentId);
@@ -294,8 +306,8 @@ export function createConfigServer(options: {
   };
 }
 
-/** Who gets which version. Versions of a pipeline stand next to each other. */
-function servedOf(
+/** Groups the deployed versions by pipeline and decides which nodes get which. The result keeps the order of pipelines. */
+function toServed(
   deployed: readonly DeployedConfig[],
   rendered: ReadonlyMap<string, Rendered>,
   reverts: readonly RevertRow[],
@@ -303,7 +315,7 @@ function servedOf(
   return [...Map.groupBy(deployed, ({ pipelineId }) => pipelineId).values()].map((versions): Served => {
     const all = versions.find(({ isCanary }) => !isCanary) ?? null;
     const canary = versions.find(({ isCanary }) => isCanary) ?? null;
-    // Of what is sent: the last good rendering goes where it went.
+    // The selector of the rendering that is sent: a last good rendering goes to the nodes that it went to before.
     const reverted = reverts.filter(({ pipelineId }) => pipelineId === versions[0]?.pipelineId);
     const selectorOf = (one: DeployedConfig) => (rendered.get(one.versionId)?.config ?? one).nodeSelector;
     return {
@@ -329,47 +341,55 @@ function servedOf(
   });
 }
 
-/** Which reverts hold: nodes that should run the very text that was refused there, with the version before to be had. */
-function sortReverts(
+/**
+ * Decides which reverts are active: the node should run exactly the text that it refused, and the previous version can be
+ * rendered.
+ */
+function classifyReverts(
   reverts: readonly RevertRow[],
   deployed: readonly DeployedConfig[],
   rendered: ReadonlyMap<string, Rendered>,
   faults: ReadonlyMap<string, string>,
-): { inForce: RevertRow[]; news: RevertChanges } {
-  const inForce: RevertRow[] = [];
-  const news: RevertChanges = { over: [], carried: [], faults: [] };
+): { active: RevertRow[]; changes: RevertChanges } {
+  const active: RevertRow[] = [];
+  const changes: RevertChanges = { ended: [], carried: [], faults: [] };
   const isRefused = (row: RevertRow, { versionId }: DeployedConfig) => {
     const one = rendered.get(versionId);
-    // A last good rendering tells nothing of what was refused.
+    // The checksum of a last good rendering belongs to another version, so the version ids are compared.
     if (one && one.config.versionId !== versionId) return versionId === row.refusedVersionId;
     return one?.checksum === row.refusedChecksum;
   };
   for (const row of reverts) {
-    const refused = deployed.filter((one) => one.pipelineId === row.pipelineId && isRefused(row, one));
+    const refused = deployed.filter(
+      (config) => config.pipelineId === row.pipelineId && isRefused(row, config),
+    );
     const target = refused.find(({ versionId }) => versionId === row.refusedVersionId) ?? refused[0];
     if (!target) {
-      news.over.push(row);
+      changes.ended.push(row);
       continue;
     }
     const fault = faults.get(row.servedVersionId) ?? null;
-    if (fault !== row.fault) news.faults.push({ row, fault });
+    if (fault !== row.fault) changes.faults.push({ row, fault });
     if (target.versionId !== row.refusedVersionId)
-      news.carried.push({ row, refusedVersionId: target.versionId });
-    if (fault === null) inForce.push({ ...row, refusedVersionId: target.versionId });
+      changes.carried.push({ row, refusedVersionId: target.versionId });
+    if (fault === null) active.push({ ...row, refusedVersionId: target.versionId });
   }
-  return { inForce, news };
+  return { active, changes };
 }
 
-/** Of the same version, else what nodes got of the pipeline; what canary nodes alone got, nobody else gets for that. */
-function lastGoodOf(config: DeployedConfig, before: EnvironmentConfig | null): Rendered | undefined {
+/**
+ * The rendering of the same version, or else the one that all nodes got of this pipeline. A rendering for canary nodes alone is
+ * never given to others.
+ */
+function findLastGood(config: DeployedConfig, before: EnvironmentConfig | null): Rendered | undefined {
   const all = before?.pipelines.flatMap(({ renderings }) => [...renderings.values()]) ?? [];
   return (
-    all.find((one) => one.config.versionId === config.versionId) ??
-    all.find((one) => one.config.pipelineId === config.pipelineId && !one.config.isCanary)
+    all.find((rendering) => rendering.config.versionId === config.versionId) ??
+    all.find((rendering) => rendering.config.pipelineId === config.pipelineId && !rendering.config.isCanary)
   );
 }
 
-function answerOf(
+function answerFor(
   environment: EnvironmentConfig,
   node: KnownNode,
   push: string,
@@ -386,29 +406,29 @@ function answerOf(
     return pipeline.renderings.get(served) ?? [];
   });
   const revision = environment.revision + node.revision;
-  const asked = askedOf(node);
+  const requests = renderRequests(node);
   const body = () =>
-    `{"pipelines":[${chosen.map((one) => one.json).join()}],"pollIntervalMs":${environment.pollIntervalMs},` +
-    `"secretBackend":${JSON.stringify(environment.secretBackend)},${asked},"configRevision":${revision}${push}}`;
-  const etagOf = () => `${revision}-${environment.pollIntervalMs}-${hashOf(chosen)}`;
-  if (asked !== NOTHING_ASKED) {
-    const hash = createHash('sha256').update(asked).digest('hex').slice(0, 12);
-    // Put together when it is sent, and not kept: a fleet that is updated would hold a text a node.
+    `{"pipelines":[${chosen.map((rendering) => rendering.json).join()}],"pollIntervalMs":${environment.pollIntervalMs},` +
+    `"secretBackend":${JSON.stringify(environment.secretBackend)},${requests},"configRevision":${revision}${push}}`;
+  const configEtag = () => `${revision}-${environment.pollIntervalMs}-${hashOfSelection(chosen)}`;
+  if (requests !== NO_REQUESTS) {
+    const hash = createHash('sha256').update(requests).digest('hex').slice(0, 12);
+    // Built when it is sent and not cached: while a fleet is updated, the cache would hold one text per node.
     return {
-      etag: `"${etagOf()}-${hash}"`,
+      etag: `"${configEtag()}-${hash}"`,
       revision,
       get body() {
         return body();
       },
     };
   }
-  // With two versions of one pipeline, all pipelines are not one text.
+  // A staged environment can select as many pipelines as there are, but other versions of them.
   const isAll = !environment.staged && chosen.length === environment.pipelines.length;
-  const key = `${revision} ${isAll ? '*' : chosen.map((one) => one.config.versionId).join()}`;
+  const key = `${revision} ${isAll ? '*' : chosen.map((rendering) => rendering.config.versionId).join()}`;
   const known = environment.answers.get(key);
   if (known) return known;
   const served: ServedConfig = {
-    etag: `"${etagOf()}"`,
+    etag: `"${configEtag()}"`,
     revision,
     get body() {
       return bodies.get(`${environment.serial} ${key}`, body);
@@ -418,23 +438,23 @@ function answerOf(
   return served;
 }
 
-/** Of the versions and what they were rendered to. */
-function hashOf(chosen: readonly Rendered[]): string {
-  const text = chosen.map((one) => `${one.config.version}${one.checksum}`).join();
+/** Hash of the selected versions and their renderings. */
+function hashOfSelection(chosen: readonly Rendered[]): string {
+  const text = chosen.map((rendering) => `${rendering.config.version}${rendering.checksum}`).join();
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
-const NOTHING_ASKED = '"sampleRequests":[],"pendingAction":null';
+const NO_REQUESTS = '"sampleRequests":[],"pendingAction":null';
 
-/** What this node alone is asked to do, as JSON; the very constant where that is nothing. */
-function askedOf({ update, sampleRequests }: KnownNode): string {
-  if (!update && sampleRequests.length === 0) return NOTHING_ASKED;
+/** The update and the samples requested of this node alone, as JSON; the constant `NO_REQUESTS` if there are none. */
+function renderRequests({ update, sampleRequests }: KnownNode): string {
+  if (!update && sampleRequests.length === 0) return NO_REQUESTS;
   const action = update ? JSON.stringify(update.action) : 'null';
   return `"sampleRequests":${JSON.stringify(sampleRequests)},"pendingAction":${action}`;
 }
 
 /**
- * Only the secrets and certificate files that the pipeline names go with it. A named one that is missing stops the
+ * Renders a pipeline with only the secrets and certificate files that it names. A named one that is missing fails the
  * rendering.
  */
 function render(
@@ -460,10 +480,10 @@ function render(
     throw new Error(`pipeline ${config.pipelineId} needs the certificate file ${filename}, which is missing`);
   });
   const drain = config.drainSeconds === null ? {} : { drainSeconds: config.drainSeconds };
-  // Where it is not set the checksum is as before there was such a setting: nothing is started again by an upgrade.
-  const more = config.drainSeconds === null ? [] : [config.drainSeconds];
+  // Without the setting the checksum equals that of versions before the setting existed, so an upgrade restarts nothing.
+  const optional = config.drainSeconds === null ? [] : [config.drainSeconds];
   const checksum = `sha256:${createHash('sha256')
-    .update(JSON.stringify([configYaml, named, config.logLevel, certFiles, ...more]))
+    .update(JSON.stringify([configYaml, named, config.logLevel, certFiles, ...optional]))
     .digest('hex')}`;
   const entry: PipelineEntry = {
     pipelineId: config.pipelineId,

@@ -1,4 +1,4 @@
-/** Whether the engines of the nodes that a pipeline is meant for have its component types. Pure. */
+/** Checks whether the engines of a pipeline's target nodes have its component types. Pure. */
 import { closest, distance } from 'fastest-levenshtein';
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import { matchesSelector } from '../../../schemas/pipelines/selector.ts';
@@ -7,7 +7,7 @@ import type { NodeEngine } from './node-engines.ts';
 const NODES_NAMED = 5;
 const VERSIONS_NAMED = 3;
 
-/** Of Vector: what a type is called now that has another name or is gone. */
+/** Vector's renamed component types: old name to new name. */
 const RENAMED: ReadonlyMap<string, string> = new Map([
   ['SINK azure_monitor_logs', 'azure_logs_ingestion'],
   ['SINK logdna', 'mezmo'],
@@ -27,15 +27,15 @@ interface TypeFinding {
 }
 
 export interface TypeReport {
-  refused: TypeFinding[];
+  rejected: TypeFinding[];
   warnings: TypeFinding[];
-  /** Keys of components whose type all of these nodes have. */
+  /** Keys of components whose type every target node has. */
   confirmed: ReadonlySet<string>;
 }
 
 /**
- * Refused is a type that every node lacks, and one that no engine is known to have. Where only some lack it, or some have
- * not reported their types, that is a warning. Without any report nothing is said.
+ * Rejects a type that every target node lacks, or that no known engine has. Warns when only some nodes lack it, or when some
+ * have not reported their types. Finds nothing when no node has reported its types.
  */
 export async function checkTypes(
   used: readonly UsedType[],
@@ -44,51 +44,51 @@ export async function checkTypes(
   isKnownElsewhere: (used: UsedType) => Promise<boolean>,
 ): Promise<TypeReport> {
   const report = {
-    refused: [] as TypeFinding[],
+    rejected: [] as TypeFinding[],
     warnings: [] as TypeFinding[],
     confirmed: new Set<string>(),
   };
-  const told = nodes.filter(({ types }) => types !== null);
-  if (told.length === 0) return report;
-  const meant = nodes.filter(({ labels }) => matchesSelector(selector, labels));
-  for (const one of used) {
-    const key = `${one.kind} ${one.type}`;
-    const lacking = meant.filter(({ types }) => types !== null && !types.has(key));
-    const silent = meant.filter(({ types }) => types === null);
-    if (meant.length > 0 && lacking.length === 0 && silent.length === 0) {
-      report.confirmed.add(one.componentKey);
+  const reporting = nodes.filter(({ types }) => types !== null);
+  if (reporting.length === 0) return report;
+  const targets = nodes.filter(({ labels }) => matchesSelector(selector, labels));
+  for (const component of used) {
+    const key = `${component.kind} ${component.type}`;
+    const lacking = targets.filter(({ types }) => types !== null && !types.has(key));
+    const unreported = targets.filter(({ types }) => types === null);
+    if (targets.length > 0 && lacking.length === 0 && unreported.length === 0) {
+      report.confirmed.add(component.componentKey);
       continue;
     }
-    const what = `the ${one.kind.toLowerCase()} type "${one.type}" of "${one.componentKey}"`;
-    const hint = hintFor(one, lacking.length > 0 ? lacking : told);
-    if (lacking.length > 0 && lacking.length === meant.length) {
-      report.refused.push({ used: one, message: lackText(what, lacking, meant), hint });
-    } else if (!told.some(({ types }) => types?.has(key)) && !(await isKnownElsewhere(one))) {
-      report.refused.push({ used: one, message: `no engine that is known here has ${what}`, hint });
+    const what = `the ${component.kind.toLowerCase()} type "${component.type}" of "${component.componentKey}"`;
+    const hint = hintFor(component, lacking.length > 0 ? lacking : reporting);
+    if (lacking.length > 0 && lacking.length === targets.length) {
+      report.rejected.push({ used: component, message: lackText(what, lacking, targets), hint });
+    } else if (!reporting.some(({ types }) => types?.has(key)) && !(await isKnownElsewhere(component))) {
+      report.rejected.push({ used: component, message: `no known engine has ${what}`, hint });
     } else if (lacking.length > 0) {
-      const rest = silent.length > 0 ? `; ${silentText(silent.length)}` : '';
-      const message = `${lackText(what, lacking, meant)}${rest}. The pipeline cannot start there`;
-      report.warnings.push({ used: one, message, hint });
+      const rest = unreported.length > 0 ? `; ${unreportedText(unreported.length)}` : '';
+      const message = `${lackText(what, lacking, targets)}${rest}. The pipeline cannot start there`;
+      report.warnings.push({ used: component, message, hint });
     }
   }
   return report;
 }
 
-const silentText = (count: number): string =>
+const unreportedText = (count: number): string =>
   count === 1 ? '1 more has not reported its types' : `${count} more have not reported their types`;
 
 /** `2 of 30 nodes lack the transform type "window" of "w" (0.40.0; edge-1, edge-2)`. */
-function lackText(what: string, lacking: readonly NodeEngine[], meant: readonly NodeEngine[]): string {
+function lackText(what: string, lacking: readonly NodeEngine[], targets: readonly NodeEngine[]): string {
   const versions = [...new Set(lacking.flatMap(({ version }) => version ?? []))].sort();
   const names = lacking.map(({ name }) => name);
-  const details = [firstOf(versions, VERSIONS_NAMED), firstOf(names, NODES_NAMED)].filter(
+  const details = [joinFirst(versions, VERSIONS_NAMED), joinFirst(names, NODES_NAMED)].filter(
     (text) => text !== '',
   );
   const verb = lacking.length === 1 ? 'lacks' : 'lack';
-  return `${lacking.length} of ${meant.length} node${meant.length === 1 ? '' : 's'} ${verb} ${what} (${details.join('; ')})`;
+  return `${lacking.length} of ${targets.length} node${targets.length === 1 ? '' : 's'} ${verb} ${what} (${details.join('; ')})`;
 }
 
-function firstOf(texts: readonly string[], most: number): string {
+function joinFirst(texts: readonly string[], most: number): string {
   const more = texts.length > most ? [`${texts.length - most} more`] : [];
   return [...texts.slice(0, most), ...more].join(', ');
 }

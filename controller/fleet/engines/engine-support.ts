@@ -1,17 +1,17 @@
-/** Which versions of Vector agents and controller support, by the banner that an engine prints. */
+/** Which versions of Vector the agents and the controller support, by the version banner that the engine prints. */
 
 /**
- * Older ones take arguments and variables in another way than what was tested: line breaks in values (0.51), interpolation
- * (0.52), API and tap (0.55), and VRL that is compiled by `validate` (0.57) are told apart from here on.
+ * Older versions differ from the tested ones. Later changes are handled by version: line breaks in values (0.51), interpolation
+ * (0.52), API and tap (0.55), VRL compiled by `validate` (0.57).
  */
 export const OLDEST_ENGINE = '0.50.0';
 
 export interface EngineSupport {
-  /** `unknown`: no banner yet, or that of another program. */
+  /** `unknown`: no banner yet, or the banner of another program. */
   state: 'supported' | 'unsupported' | 'unknown';
-  /** Of Vector: `0.57.0`; null for other programs. */
+  /** Vector's version (`0.57.0`); null for other programs. */
   version: string | null;
-  /** Empty for one that is supported. */
+  /** Empty for a supported version. */
   message: string;
 }
 
@@ -24,12 +24,12 @@ export function engineSupport(banner: string | null): EngineSupport {
     return { state: 'unknown', version: null, message: 'The engine has not reported its version' };
   }
   const found = VECTOR.exec(text);
-  // Other engines have numbers of their own, such as the reference engine's.
+  // Other engines, such as the reference engine, number their versions in another way.
   if (!found) return { state: 'unknown', version: null, message: '' };
   const version = found[1] ?? '';
   const numbers = found.slice(2, 5).map(Number);
   const oldest = OLDEST_ENGINE.split('.').map(Number);
-  const at = oldest.findIndex((number, place) => numbers[place] !== number);
+  const at = oldest.findIndex((number, index) => numbers[index] !== number);
   if (at < 0 || (numbers[at] ?? 0) > (oldest[at] ?? 0)) return { state: 'supported', version, message: '' };
   return {
     state: 'unsupported',

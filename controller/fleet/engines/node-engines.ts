@@ -1,4 +1,4 @@
-/** The engines of an environment's nodes, for checks of pipelines. */
+/** Reads the engines of an environment's nodes, for checks of pipelines. */
 import type { Knex } from 'knex';
 import type { ComponentNames } from '../../../schemas/agent/engine-components.ts';
 import type { LabelMap } from '../../../schemas/api/common.ts';
@@ -6,24 +6,24 @@ import { effectiveLabels, listGroupRules } from '../groups/index.ts';
 import { engineSupport } from './engine-support.ts';
 import { listComponents, listNodeEngines } from './store.ts';
 
-/** A node that has been silent for longer has no say. */
-const HEARD_WITHIN_MS = 24 * 3_600_000;
+/** Checks ignore a node that has been silent for longer. */
+const MAX_SILENT_MS = 24 * 3_600_000;
 
 export interface NodeEngine {
   name: string;
-  /** Effective: what selectors look at. */
+  /** Effective labels, which selectors match. */
   labels: LabelMap;
-  /** `0.57.0`, or the banner of another engine; null where it is not known. */
+  /** `0.57.0`, or the banner of another engine; null if unknown. */
   version: string | null;
-  /** `SOURCE kafka`; null where the node has not reported them. */
+  /** Entries such as `SOURCE kafka`; null if the node has not reported its types. */
   types: ReadonlySet<string> | null;
 }
 
 export async function readNodeEngines(db: Knex, environmentId: string, now: number): Promise<NodeEngine[]> {
   const lists = await listComponents(db, environmentId);
-  // Without any list nothing can be said, as with agents that send none.
+  // No agent here reports component types, so there is nothing to check against.
   if (lists.size === 0) return [];
-  const rows = await listNodeEngines(db, environmentId, new Date(now - HEARD_WITHIN_MS));
+  const rows = await listNodeEngines(db, environmentId, new Date(now - MAX_SILENT_MS));
   const groups = await listGroupRules(db, [environmentId]);
   const types = new Map([...lists].map(([digest, names]) => [digest, typesOf(names)]));
   return rows.map(({ name, agentLabels, uiLabels, engineVersion, digest }) => ({

@@ -1,9 +1,9 @@
-/** Component types of engines, by environment and digest. */
+/** Stores component types of engines by environment and digest. */
 import type { Knex } from 'knex';
 import type { ComponentNames } from '../../../schemas/agent/engine-components.ts';
 import type { LabelMap } from '../../../schemas/api/common.ts';
 
-/** Different engines of one environment. */
+/** Different engines per environment. */
 const MAX_LISTS = 200;
 
 export async function hasComponents(db: Knex, environmentId: string, digest: string): Promise<boolean> {
@@ -11,7 +11,7 @@ export async function hasComponents(db: Knex, environmentId: string, digest: str
   return row !== undefined;
 }
 
-/** False where the environment has too many. Those that no node reports go after a day. */
+/** Returns false if the environment has too many lists. Deletes lists that no node has reported for a day. */
 export async function storeComponents(
   db: Knex,
   environmentId: string,
@@ -25,17 +25,17 @@ export async function storeComponents(
        WHERE n.environment_id = c.environment_id AND r.engine_components = c.digest)`,
     { environmentId },
   );
-  const { rows } = await db.raw<{ rows: { there: boolean }[] }>(
+  const { rows } = await db.raw<{ rows: { found: boolean }[] }>(
     `WITH added AS (
        INSERT INTO engine_components (environment_id, digest, components)
        SELECT e.id, :digest, :components::jsonb FROM environments e WHERE e.id = :environmentId
          AND (SELECT count(*) FROM engine_components c WHERE c.environment_id = e.id) < :most
        ON CONFLICT (environment_id, digest) DO NOTHING RETURNING digest)
      SELECT EXISTS (SELECT FROM added) OR EXISTS (
-       SELECT FROM engine_components WHERE environment_id = :environmentId AND digest = :digest) AS there`,
+       SELECT FROM engine_components WHERE environment_id = :environmentId AND digest = :digest) AS found`,
     { environmentId, digest, components: JSON.stringify(components), most: MAX_LISTS },
   );
-  return rows[0]?.there ?? false;
+  return rows[0]?.found ?? false;
 }
 
 export interface NodeEngineRow {
@@ -46,7 +46,7 @@ export interface NodeEngineRow {
   digest: string | null;
 }
 
-/** Nodes that were heard from since `since` and may be heard again. */
+/** Nodes that reported since `since` and are neither archived nor revoked. */
 export async function listNodeEngines(
   db: Knex,
   environmentId: string,
@@ -70,7 +70,7 @@ export async function listComponents(db: Knex, environmentId: string): Promise<M
   return new Map(rows.map(({ digest, components }) => [digest, components]));
 }
 
-/** How many component types the engine of a node has; null where that is not known. */
+/** Number of component types of the node's engine; null if unknown. */
 export async function countComponentTypes(db: Knex, nodeId: string): Promise<number | null> {
   const { rows } = await db.raw<{ rows: { components: ComponentNames }[] }>(
     `SELECT c.components FROM nodes n JOIN node_reports r ON r.node_id = n.id

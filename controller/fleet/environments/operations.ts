@@ -16,17 +16,18 @@ import { environmentScope, objectScope, teamScope } from '../../identity/access/
 import { mintToken } from '../../platform/crypto/tokens.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
-import { allows, mutation, query } from '../../platform/operation/operation.ts';
+import { mutation, query } from '../../platform/operation/operation.ts';
+import { allows } from '../../platform/operation/permissions.ts';
 import {
   bumpConfigRevision,
   deleteEnvironment,
+  detachPromotions,
   type EnvironmentRecord,
   findEnvironment,
   insertEnvironment,
   listEnvironments,
   lockContents,
   lockEnvironment,
-  releasePromotions,
   replaceEnrollmentToken,
   revokeEnrollmentTokens,
   updateEnvironment,
@@ -50,13 +51,13 @@ export const get = query({
   output: Environment,
   scope: (ctx, input) => objectScope(ctx, 'Environment', input.id),
   async run(ctx, input) {
-    return withStore(ctx, await existing(ctx, input.id));
+    return withSecretStore(ctx, await getEnvironment(ctx, input.id));
   },
 });
 
 export const create = mutation({
   name: 'environment.create',
-  summary: 'Make an environment in a team',
+  summary: 'Create an environment in a team',
   role: 'EDITOR',
   audit: 'environment.created',
   input: CreateEnvironment,
@@ -79,7 +80,7 @@ const HOUR_MS = 3_600_000;
 
 export const generateEnrollmentToken = mutation({
   name: 'environment.generateEnrollmentToken',
-  summary: 'Make the token with which nodes join; shown once, an earlier one stops working',
+  summary: 'Create the token that nodes enroll with; it is returned once and replaces an earlier one',
   role: 'ADMIN',
   audit: 'environment.enrollmentTokenGenerated',
   input: GenerateEnrollmentToken,
@@ -113,7 +114,7 @@ export const generateEnrollmentToken = mutation({
 
 export const revokeEnrollmentToken = mutation({
   name: 'environment.revokeEnrollmentToken',
-  summary: 'End the token with which nodes join; those that have joined stay',
+  summary: 'Revoke the token that nodes enroll with; enrolled nodes stay',
   role: 'ADMIN',
   audit: 'environment.enrollmentTokenRevoked',
   input: EnvironmentId,
@@ -132,7 +133,7 @@ export const revokeEnrollmentToken = mutation({
 
 export const update = mutation({
   name: 'environment.update',
-  summary: 'Rename an environment; an ADMIN also sets what it asks for and how many nodes it takes',
+  summary: 'Rename an environment; an ADMIN also sets approvals, the node limit, archiving and redacted keys',
   role: 'EDITOR',
   audit: 'environment.updated',
   input: UpdateEnvironment,
@@ -141,14 +142,14 @@ export const update = mutation({
   prepare: (ctx, input) => ctx.services.secretStores.prepareChange(ctx, input),
   async run(ctx, { id, ...change }, backend) {
     await lockEnvironment(ctx.db, id);
-    const before = await existing(ctx, id);
-    const guarded =
+    const before = await getEnvironment(ctx, id);
+    const needsAdmin =
       change.requireApproval !== undefined ||
       change.maxNodes !== undefined ||
       change.archiveNodesAfterDays !== undefined ||
       change.redactKeys !== undefined;
-    // Who may not approve must not be able to do away with approvals, nor with what hides values from him.
-    if (guarded && !allows(ctx.actor, { teamId: before.teamId, environmentId: id }, { role: 'ADMIN' }))
+    // A user who may not approve must not be able to switch off approvals, or the redaction that hides values from them.
+    if (needsAdmin && !allows(ctx.actor, { teamId: before.teamId, environmentId: id }, { role: 'ADMIN' }))
       throw forbidden(
         'requireApproval, maxNodes, archiveNodesAfterDays and redactKeys need the role ADMIN in the team',
       );
@@ -166,7 +167,7 @@ export const update = mutation({
       await ctx.services.bus.publish(ctx.db, { type: 'config', environmentId: id, reason: 'auto revert' });
     }
     if (backend) await ctx.services.secretStores.applyChange(ctx, backend);
-    const now = await existing(ctx, id);
+    const now = await getEnvironment(ctx, id);
     ctx.audit({
       entityType: 'Environment',
       entityId: id,
@@ -179,7 +180,7 @@ export const update = mutation({
       metadata: { name: now.name, ...(backend ? { secretBackendFields: backend.fields } : {}) },
     });
     await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['environments'] });
-    return withStore(ctx, now);
+    return withSecretStore(ctx, now);
   },
 });
 
@@ -193,13 +194,13 @@ const FIELDS = [
   'redactKeys',
 ] as const;
 
-async function existing(ctx: Context, id: string): Promise<EnvironmentRecord> {
+async function getEnvironment(ctx: Context, id: string): Promise<EnvironmentRecord> {
   const environment = await findEnvironment(ctx.db, id);
   if (!environment) throw notFound('Environment');
   return environment;
 }
 
-const withStore = async (ctx: Context, environment: EnvironmentRecord): Promise<Environment> => ({
+const withSecretStore = async (ctx: Context, environment: EnvironmentRecord): Promise<Environment> => ({
   ...environment,
   secretStore: await ctx.services.secretStores.describe(ctx.db, environment.id),
   secretCommands: allows(ctx.actor, environment, { role: 'EDITOR' })
@@ -207,7 +208,7 @@ const withStore = async (ctx: Context, environment: EnvironmentRecord): Promise<
     : [],
 });
 
-/** Closes the pull request of one promotion that the deleted environment was the source of: `{requestId, environmentId}`. */
+/** Closes the pull request of a promotion whose source environment was deleted: `{requestId, environmentId}`. */
 export const SOURCE_DELETED_JOB = 'promotion.sourceDeleted';
 
 export const remove = mutation({
@@ -219,11 +220,11 @@ export const remove = mutation({
   output: DeletedEnvironment,
   scope: (ctx, input) => objectScope(ctx, 'Environment', input.id),
   async run(ctx, { id }) {
-    const { name } = await existing(ctx, id);
-    const note = `The environment "${name}", from which it was to be promoted, was deleted`;
+    const { name } = await getEnvironment(ctx, id);
+    const note = `The source environment "${name}" was deleted`;
     const locked = await lockContents(ctx.db, id);
     if (!locked) throw notFound('Environment');
-    const ended = await releasePromotions(ctx.db, { id, name }, note);
+    const ended = await detachPromotions(ctx.db, { id, name }, note);
     const counts = await deleteEnvironment(ctx.db, id);
     ctx.audit({ entityType: 'Environment', entityId: id, metadata: { name, ...counts } });
     const { bus, jobs } = ctx.services;

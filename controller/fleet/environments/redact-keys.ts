@@ -1,4 +1,4 @@
-/** Keys whose values nobody is shown in the events of an environment, where it does not name others. */
+/** Keys whose values are redacted in sampled events, unless the environment sets its own list. */
 export const DEFAULT_REDACT_KEYS: readonly string[] = [
   ...['*password*', '*passwd*', '*passphrase*', 'pwd', '*secret*', '*token*', '*credential*'],
   ...['*api_key*', '*apikey*', '*api-key*', '*access_key*', '*accesskey*', '*access-key*'],
@@ -6,6 +6,6 @@ export const DEFAULT_REDACT_KEYS: readonly string[] = [
   ...['*credit_card*', '*creditcard*', '*credit-card*', 'card_number', 'cvv', 'cvc', 'ssn', '*_ssn'],
 ];
 
-/** `stored` is null where the environment has none of its own; an empty list hides nothing. */
+/** `stored` is null if the environment has no list of its own; an empty list redacts nothing. */
 export const effectiveRedactKeys = (stored: readonly string[] | null): readonly string[] =>
   stored ?? DEFAULT_REDACT_KEYS;

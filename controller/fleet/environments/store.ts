@@ -20,7 +20,7 @@ export async function listEnvironments(db: Knex, teamId: string): Promise<Enviro
   return rows;
 }
 
-/** By its id, or by its name and that of its team, in any case; with that of the team, names are unique. */
+/** Finds environments by id, by name, or by `team/name`, ignoring case. With the team, names are unique. */
 export async function findEnvironmentsNamed(
   db: Knex,
   name: string,
@@ -41,7 +41,7 @@ type Row = EnvironmentSummary & {
   autoRevert: boolean;
   redactKeys: string[] | null;
 };
-/** Without what only its store of secrets knows. */
+/** An environment without the fields that only its secret store knows. */
 export type EnvironmentRecord = Omit<Environment, 'secretStore' | 'secretCommands'>;
 
 export async function findEnvironment(db: Knex, id: string): Promise<EnvironmentRecord | null> {
@@ -74,17 +74,17 @@ export async function insertEnvironment(
   try {
     await db('environments').insert({ id, team_id: environment.teamId, name: environment.name });
   } catch (error) {
-    throw explained(error, environment.name);
+    throw explainConflict(error, environment.name);
   }
   return id;
 }
 
-/** Everything that changes what nodes are served says so here, in its own transaction. */
+/** Must be called by every change to what nodes are served, in the same transaction. */
 export async function bumpConfigRevision(db: Knex, environmentId: string): Promise<void> {
   await db('environments').where({ id: environmentId }).increment('config_revision', 1);
 }
 
-/** Earlier tokens stop working: one live token an environment. */
+/** Revokes earlier tokens: an environment has one valid token. */
 export async function replaceEnrollmentToken(
   db: Knex,
   token: {
@@ -106,13 +106,13 @@ export async function replaceEnrollmentToken(
   });
 }
 
-/** Ids of the environments of some teams; of all of them for null. */
+/** Ids of the environments of these teams; of all teams for null. */
 export async function visibleEnvironments(db: Knex, teamIds: readonly string[] | null): Promise<string[]> {
   const query = db('environments');
   return (teamIds === null ? query : query.whereIn('team_id', teamIds)).pluck('id');
 }
 
-/** Until the transaction ends, whoever else asks for this waits: what counts rows of an environment counts them alone. */
+/** Serializes transactions that count rows of an environment, until this one ends. */
 export async function lockEnvironment(tx: Knex, id: string): Promise<void> {
   const row = await tx('environments').where({ id }).forNoKeyUpdate().first('id');
   if (!row) throw notFound('Environment');
@@ -127,7 +127,7 @@ export async function updateEnvironment(
     maxNodes: number | null;
     archiveNodesAfterDays: number;
     autoRevert: boolean;
-    /** Absent leaves them as they are. */
+    /** Absent leaves the list unchanged. */
     redactKeys?: readonly string[] | null | undefined;
   },
 ): Promise<void> {
@@ -143,11 +143,11 @@ export async function updateEnvironment(
       updated_at: tx.fn.now(),
     })
     .catch((error: unknown) => {
-      throw explained(error, columns.name);
+      throw explainConflict(error, columns.name);
     });
 }
 
-/** Earlier uses of them are not undone. Answers how many worked until now, and the newest of them. */
+/** Nodes that enrolled with the tokens stay. Returns the number of revoked tokens and the id of the newest. */
 export async function revokeEnrollmentTokens(
   tx: Knex,
   environmentId: string,
@@ -163,15 +163,17 @@ export async function revokeEnrollmentTokens(
   return newest === undefined ? null : { id: newest, count: rows.length };
 }
 
-/** Before it is deleted. False where it is gone already. */
+/** Locks an environment and its contents before it is deleted. Returns false if it does not exist. */
 export async function lockContents(tx: Knex, id: string): Promise<boolean> {
-  // In the order in which others lock them: a deploy its pipeline, a node that enrolls its token, and then the environment.
+  // In the order in which other operations lock: a deploy its pipeline, an enrollment its token, and then the environment.
   await tx('enrollment_tokens').where({ environment_id: id }).orderBy('id').forUpdate().select('id');
   await tx('pipelines').where({ environment_id: id }).orderBy('id').forUpdate().select('id');
   return (await tx('environments').where({ id }).forUpdate().first('id')) !== undefined;
 }
 
-/** With everything that belongs to it; lines of its logs go with their day. The caller has locked it. */
+/**
+ * Deletes the environment and everything in it; log lines are dropped with their day partition. The caller must have locked it.
+ */
 export async function deleteEnvironment(tx: Knex, id: string): Promise<{ pipelines: number; nodes: number }> {
   const { rows } = await tx.raw<{ rows: { pipelines: number; nodes: number }[] }>(
     `SELECT (SELECT count(*) FROM pipelines WHERE environment_id = :id AND tombstoned_at IS NULL) AS pipelines,
@@ -191,10 +193,10 @@ export interface EndedPromotion {
 }
 
 /**
- * Promotions from it into other environments keep its name. Those that wait are cancelled with the note, but for what was
- * merged and is being rolled out. The caller has locked the environment, and deletes it afterwards.
+ * Detaches promotions into other environments: they keep the name of this one. Cancels the waiting ones with the note, except
+ * those whose pull request was merged and is being rolled out. The caller has locked the environment and deletes it afterwards.
  */
-export async function releasePromotions(
+export async function detachPromotions(
   tx: Knex,
   { id, name }: { id: string; name: string },
   note: string,
@@ -211,7 +213,7 @@ export async function releasePromotions(
     .returning(['id', 'target_environment_id as targetEnvironmentId']);
 }
 
-function explained(error: unknown, name: string): unknown {
+function explainConflict(error: unknown, name: string): unknown {
   return brokeUnique(error, 'environments_name_unique')
     ? conflict(`An environment named "${name}" exists already in this team`)
     : error;

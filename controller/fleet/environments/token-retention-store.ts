@@ -1,8 +1,8 @@
 import type { Knex } from 'knex';
 
 /**
- * Deletes enrollment tokens that were revoked or expired before `before`: whoever uses one then is told that it is not known
- * instead of that it was revoked. At most `limit`; answers how many.
+ * Deletes enrollment tokens that were revoked or expired before `before`. An agent that uses one then gets "not known" instead
+ * of "revoked". Deletes at most `limit` and returns the number.
  */
 export async function deleteOldEnrollmentTokens(tx: Knex, before: Date, limit: number): Promise<number> {
   const { rowCount } = await tx.raw<{ rowCount: number }>(

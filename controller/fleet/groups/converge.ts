@@ -1,7 +1,7 @@
-/** What git does to node groups. Their label templates can change what nodes are served. */
+/** Operations by which git changes node groups. Their label templates can change what nodes are served. */
 import type { NodeGroupSpec } from '../../../schemas/manifests/node-group.ts';
 import { convergeOperation, pruneOperation } from '../../delivery/ownership/index.ts';
-import { groupsChanged } from './publish-change.ts';
+import { publishGroupChange } from './publish-change.ts';
 import { GROUP_COLUMNS, groupColumns } from './store.ts';
 
 const GROUPS = { entityType: 'NodeGroup', table: 'node_groups' } as const;
@@ -12,12 +12,12 @@ export const convergeNodeGroups = convergeOperation<NodeGroupSpec>({
   noun: 'nodeGroup',
   types: GROUP_COLUMNS,
   columns: (_ctx, _environmentId, specs) => specs.map(groupColumns),
-  changed: groupsChanged,
+  changed: publishGroupChange,
 });
 
 export const pruneNodeGroup = pruneOperation({
   ...GROUPS,
   name: 'nodeGroup.prune',
   audit: 'nodeGroup.pruned',
-  changed: groupsChanged,
+  changed: publishGroupChange,
 });

@@ -7,7 +7,7 @@ export {
   type NodeLabels,
 } from '../../../schemas/node-groups/membership.ts';
 export { convergeNodeGroups, pruneNodeGroup } from './converge.ts';
-export { groupsChanged } from './publish-change.ts';
+export { publishGroupChange } from './publish-change.ts';
 export {
   countGroups,
   deleteGroup,

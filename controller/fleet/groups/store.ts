@@ -1,4 +1,3 @@
-/** Node groups. */
 import type { Knex } from 'knex';
 import type { NodeGroup } from '../../../schemas/api/node-groups.ts';
 import type { NodeGroupSpec } from '../../../schemas/manifests/node-group.ts';
@@ -21,7 +20,7 @@ export const groupColumns = (spec: NodeGroupSpec) => ({
   required_labels: spec.requiredLabels,
 });
 
-/** In the order of their names, which decides where two of them give one label. */
+/** Ordered by name: where two groups give the same label, the order decides. */
 export async function listGroupRules(
   db: Knex,
   environmentIds: readonly string[],
@@ -54,7 +53,7 @@ export async function listGroups(db: Knex, environmentId: string): Promise<Store
   return rows;
 }
 
-/** One, with the number of its nodes: without the join of the whole environment that lists have anyway. */
+/** Finds one group with its node count, without the join of the whole environment that lists need anyway. */
 export async function findGroup(db: Knex, id: string): Promise<NodeGroup | null> {
   const { rows } = await db.raw<{ rows: NodeGroup[] }>(
     `SELECT ${GROUP}, (SELECT count(*) FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id
@@ -83,13 +82,13 @@ const columnsOf = (group: GroupDefinition) => ({
   required_labels: JSON.stringify(group.requiredLabels),
 });
 
-/** One that the UI owns. */
+/** Inserts a group that the UI owns. */
 export async function insertGroup(tx: Knex, environmentId: string, group: GroupDefinition): Promise<string> {
   const id = newId();
   await tx('node_groups')
     .insert({ id, environment_id: environmentId, ...columnsOf(group) })
     .catch((error: unknown) => {
-      throw explained(error, group.name);
+      throw explainConflict(error, group.name);
     });
   return id;
 }
@@ -99,7 +98,7 @@ export async function updateGroup(tx: Knex, id: string, group: GroupDefinition):
     .where({ id })
     .update({ ...columnsOf(group), updated_at: tx.fn.now() })
     .catch((error: unknown) => {
-      throw explained(error, group.name);
+      throw explainConflict(error, group.name);
     });
 }
 
@@ -107,7 +106,7 @@ export async function deleteGroup(tx: Knex, id: string): Promise<void> {
   await tx('node_groups').where({ id }).delete();
 }
 
-function explained(error: unknown, name: string): unknown {
+function explainConflict(error: unknown, name: string): unknown {
   return brokeUnique(error, 'node_groups_name_unique')
     ? conflict(`A node group named "${name}" exists already in this environment; choose another name`)
     : error;

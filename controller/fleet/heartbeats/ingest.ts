@@ -1,6 +1,6 @@
 /**
- * Heartbeats: checked one by one, merged in memory, written in batches. Counters are cumulative, so a batch that is lost
- * with the process loses nothing that the next heartbeat does not bring.
+ * Receives heartbeats: validates them one by one, merges them in memory and writes them in batches. Counters are cumulative, so
+ * the next heartbeat makes up for a batch that is lost with the process.
  */
 import type { Knex } from 'knex';
 import {
@@ -31,13 +31,13 @@ import { createRate } from './rate.ts';
 import { type NodeReport, type PipelineReportRow, writeReports } from './store.ts';
 
 export interface HeartbeatIngest {
-  /** `leftOut` says what was left out of the request already, and is told in the answer. */
-  take(node: KnownNode, request: HeartbeatRequest, leftOut?: readonly string[]): Promise<HeartbeatResponse>;
-  /** Writes what is waiting. */
+  /** `omitted` lists the parts that the caller removed from the request; the answer returns it as warnings. */
+  ingest(node: KnownNode, request: HeartbeatRequest, omitted?: readonly string[]): Promise<HeartbeatResponse>;
+  /** Writes the waiting reports. */
   flush(): Promise<void>;
-  /** Whether reports wait for the database for longer than usual. */
-  behind(): boolean;
-  /** Entries in memory, for diagnostics. */
+  /** Whether reports wait unusually long for the database. */
+  isBehind(): boolean;
+  /** Number of entries in memory, for diagnostics. */
   sizes(): { waiting: number; lastReports: number };
   stop(): Promise<void>;
 }
@@ -48,39 +48,39 @@ export interface IngestOptions {
   log: Logger;
   directory: NodeDirectory;
   configs: ConfigServer;
-  logs: Pick<LogIngest, 'delivers' | 'fromHeartbeat'>;
-  updates: Pick<UpdateTracker, 'heard'>;
+  logs: Pick<LogIngest, 'deliversLogs' | 'storeFromHeartbeat'>;
+  updates: Pick<UpdateTracker, 'onHeartbeat'>;
   components: ComponentLists;
   now: () => number;
-  /** Told when reports are stored that had waited for the database for longer than usual. */
-  caughtUp: () => void;
+  /** Called when reports are stored after an unusually long wait for the database. */
+  onCaughtUp: () => void;
 }
 
-/** A few nodes are written almost at once; above so many heartbeats a second, once a second in large batches. */
+/** Below `BUSY_PER_SECOND` heartbeats a second, reports are written almost at once; above, once a second in large batches. */
 const QUICK_FLUSH_MS = 50;
 const BUSY_FLUSH_MS = 1_000;
 const BUSY_PER_SECOND = 100;
-/** A batch under way for longer has waited for the database. */
+/** A batch that takes longer has waited for the database. */
 const LATE_MS = 2_500;
-/** Nodes of one transaction: while its statements are put together nothing else runs, some 10 ms for this many. */
-const PART = 500;
+/** Nodes per transaction: building its statements blocks the event loop, about 10 ms for this many. */
+const NODES_PER_WRITE = 500;
 
-/** Entries and left out metrics that one answer names. */
-const MOST_NAMED = 100;
+/** Rejected entries and warnings that one answer lists. */
+const MAX_LISTED = 100;
 
-/** Another replica may have stored rows of a node that this one does not know of: looked for this often. */
+/** Another replica may have stored rows of a node that this one does not know of, so they are deleted this often. */
 const LEFTOVERS_EVERY_MS = 60_000;
 
-/** The report that the next rates are counted from. */
-interface Counted {
+/** The report from which the next rates are computed. */
+interface RateBase {
   row: PipelineReportRow;
   at: number;
 }
 
-interface Before {
-  /** When leftover rows were last looked for. */
+interface LastReport {
+  /** When leftover rows were last deleted. */
   clearedAt: number;
-  rows: Map<string, Counted>;
+  rows: Map<string, RateBase>;
   labels: string;
   cpu: CpuSample | null;
 }
@@ -88,7 +88,7 @@ interface Before {
 export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   const { db, bus, log, directory, configs, logs, updates, components } = options;
   const waiting = new Map<string, NodeReport>();
-  const before = new Map<string, Before>();
+  const lastReports = new Map<string, LastReport>();
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> | null = null;
   const rate = createRate();
@@ -96,7 +96,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   let lastFlushAt = Number.NEGATIVE_INFINITY;
   let failed = false;
   let stopped = false;
-  directory.onGone((nodeId) => before.delete(nodeId));
+  directory.onDeleted((nodeId) => lastReports.delete(nodeId));
 
   function schedule(): void {
     if (timer || flushing || stopped || waiting.size === 0) return;
@@ -104,8 +104,8 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   }
 
   /**
-   * Under load, or after a failure, a second from the start of one batch to that of the next. What counts is how many come,
-   * and not how large the batch before was: small ones would keep themselves small.
+   * Under load, or after a failure, batches start a second apart. The load is the rate of heartbeats and not the size of the
+   * last batch, since small batches would stay small.
    */
   function pause(): number {
     if (!failed && rate.perSecond() <= BUSY_PER_SECOND) return QUICK_FLUSH_MS;
@@ -129,22 +129,22 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     const stored: NodeReport[] = [];
     waiting.clear();
     lastFlushAt = performance.now();
-    for (let first = 0; first < batch.length; first += PART) {
-      if (await write(batch.slice(first, first + PART), stored)) continue;
-      keep(batch.slice(first + PART));
-      // Not again before a second has passed.
+    for (let first = 0; first < batch.length; first += NODES_PER_WRITE) {
+      if (await write(batch.slice(first, first + NODES_PER_WRITE), stored)) continue;
+      putBack(batch.slice(first + NODES_PER_WRITE));
+      // Delays the next try by a second.
       lastFlushAt = performance.now();
       break;
     }
     const tookMs = Math.round(performance.now() - lastFlushAt);
     if (!failed && tookMs > LATE_MS) {
-      log.warn({ nodes: batch.length, tookMs }, 'heartbeats were stored late, the database is slow');
-      options.caughtUp();
+      log.warn({ nodes: batch.length, tookMs }, 'heartbeats were stored late; the database is slow');
+      options.onCaughtUp();
     }
     await publish(stored);
   }
 
-  /** In one statement. Here, the labels hold since they came; the other controllers read those nodes again. */
+  /** Publishes all signals in one statement. This controller already uses the new labels; the others reread those nodes. */
   async function publish(stored: readonly NodeReport[]): Promise<void> {
     const relabelled = stored.filter((report) => report.labelChanges > 0);
     const environmentIds = new Set(stored.map(({ environmentId }) => environmentId));
@@ -158,111 +158,117 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     await bus.publish(db, signals, { appliedHere: ['node'] }).catch(() => {});
   }
 
-  /** False when the database could not be reached; the reports are kept then. */
+  /** Returns false if the database could not be reached; the reports then wait for the next try. */
   async function write(part: NodeReport[], stored: NodeReport[]): Promise<boolean> {
     try {
-      reverts.consider(await writeReports(db, part));
+      reverts.enqueue(await writeReports(db, part));
     } catch (error) {
       return writeFailed(part, stored, error);
     }
-    if (failed) options.caughtUp();
+    if (failed) options.onCaughtUp();
     failed = false;
     for (const report of part)
-      if (report.labelChanges > 0) directory.agentLabelsSettled(report.nodeId, report.labels);
+      if (report.labelChanges > 0) directory.releaseAgentLabels(report.nodeId, report.labels);
     stored.push(...part);
     return true;
   }
 
-  /** Data that Postgres refuses is found by halving; anything else is a lost connection, and the part is kept. */
+  /**
+   * Finds data that Postgres refuses by halving the part. Any other error is a lost connection, and the reports wait for the
+   * next try.
+   */
   async function writeFailed(part: NodeReport[], stored: NodeReport[], error: unknown): Promise<boolean> {
     const code = (error as { code?: string }).code ?? '';
     if (/^2[23]/.test(code)) {
       if (part.length === 1) {
         const [refused] = part;
-        if (refused) directory.agentLabelsSettled(refused.nodeId, refused.labels);
+        if (refused) directory.releaseAgentLabels(refused.nodeId, refused.labels);
         log.warn({ nodeId: refused?.nodeId, reason: messageOf(error) }, 'a heartbeat could not be stored');
         return true;
       }
       const half = Math.ceil(part.length / 2);
       if (await write(part.slice(0, half), stored)) return write(part.slice(half), stored);
-      keep(part.slice(half));
+      putBack(part.slice(half));
       return false;
     }
     log.warn(
       { nodes: part.length, reason: messageOf(error) },
-      'heartbeats not stored, kept for the next try',
+      'heartbeats could not be stored; the next batch retries',
     );
-    keep(part);
+    putBack(part);
     failed = true;
     return false;
   }
 
-  /** A newer one that waits by now holds, with what the older one alone had to say. */
-  function keep(reports: readonly NodeReport[]): void {
+  /** Puts reports back. A newer report that already waits wins, merged with what only the older one contains. */
+  function putBack(reports: readonly NodeReport[]): void {
     for (const report of reports) {
       const newer = waiting.get(report.nodeId);
-      waiting.set(report.nodeId, newer ? merged(report, newer) : report);
+      waiting.set(report.nodeId, newer ? mergeReports(report, newer) : report);
     }
   }
 
   return {
-    async take(node, request, leftOut = []) {
+    async ingest(node, request, omitted = []) {
       const known = await configs.knownPipelines(node.environmentId);
       const receivedAt = options.now();
-      const inventory = request.engine && (await components.take(node.environmentId, request.engine));
-      const earlier = before.get(node.nodeId);
+      const inventory = request.engine && (await components.accept(node.environmentId, request.engine));
+      const earlier = lastReports.get(node.nodeId);
       const rejected: { pipelineId: string; reason: string }[] = [];
-      const warnings = leftOut.map((reason) => ({ pipelineId: '', reason }));
+      const warnings = omitted.map((reason) => ({ pipelineId: '', reason }));
       if (inventory?.warning !== undefined) warnings.push({ pipelineId: '', reason: inventory.warning });
       const rows = new Map<string, PipelineReportRow>();
-      const counted = new Map<string, Counted>();
+      const counted = new Map<string, RateBase>();
       const intervalMs = request.pollIntervalMs ?? DEFAULT_FLEET_SETTINGS.pollIntervalMs;
       const accepted: PipelineReport[] = [];
       const reject = (entry: unknown, reason: string) => {
-        if (rejected.length < MOST_NAMED)
+        if (rejected.length < MAX_LISTED)
           rejected.push({ pipelineId: idOf(entry), reason: reasonText(reason) });
       };
-      for (const given of request.pipelines) {
-        const entry = normalizeEntry(given);
+      for (const raw of request.pipelines) {
+        const entry = normalizeEntry(raw);
         if ('reason' in entry) {
-          reject(given, entry.reason);
+          reject(raw, entry.reason);
           continue;
         }
         const { report } = entry;
         if (!known.has(report.pipelineId)) {
-          reject(given, 'pipelineId: no such pipeline in this environment');
+          reject(raw, 'pipelineId: no such pipeline in this environment');
           continue;
         }
         if (rows.has(report.pipelineId)) {
-          reject(given, 'pipelineId: reported twice');
+          reject(raw, 'pipelineId: reported twice');
           continue;
         }
         accepted.push(report);
         for (const warning of entry.warnings)
-          if (warnings.length < MOST_NAMED)
+          if (warnings.length < MAX_LISTED)
             warnings.push({ pipelineId: report.pipelineId, reason: reasonText(warning) });
-        const then = earlier?.rows.get(report.pipelineId);
-        const readAt = readingTime(report, then?.at, receivedAt);
-        const row = toRow(report, then?.row, readAt - (then?.at ?? 0), intervalMs);
+        const previous = earlier?.rows.get(report.pipelineId);
+        const readAt = readingTime(report, previous?.at, receivedAt);
+        const row = toRow(report, previous?.row, readAt - (previous?.at ?? 0), intervalMs);
         if (receivedAt - readAt > intervalMs * OLD_AFTER) row.metricsAsOf = new Date(readAt);
         rows.set(report.pipelineId, row);
-        counted.set(report.pipelineId, then && row.rates === then.row.rates ? then : { row, at: readAt });
+        counted.set(
+          report.pipelineId,
+          previous && row.rates === previous.row.rates ? previous : { row, at: readAt },
+        );
       }
       const labels = cleanMap(request.labels ?? {});
       const labelText = sortedText(labels);
       const labelsChanged = labelText !== (earlier?.labels ?? sortedText(node.agentLabels));
       if (labelsChanged) directory.setAgentLabels(node, labels);
-      const deliversLogs = logs.delivers(node);
-      if (!deliversLogs && !request.deliversLogs) logs.fromHeartbeat(node, linesOf(accepted));
+      const deliversLogs = logs.deliversLogs(node);
+      if (!deliversLogs && !request.deliversLogs) logs.storeFromHeartbeat(node, linesOf(accepted));
       const waitingNow = waiting.get(node.nodeId);
       const hostMetrics = pickNumbers(request.hostMetrics, HOST_METRIC_NAMES);
       const cpu = nextCpuSample(hostMetrics, receivedAt, earlier?.cpu ?? null);
-      const mayHaveLess =
-        !earlier || receivedAt - earlier.clearedAt >= LEFTOVERS_EVERY_MS || hasOther(earlier.rows, rows);
-      const clearedAt = mayHaveLess ? receivedAt : earlier.clearedAt;
-      // It may have been deleted while this was read.
+      const deleteMissing =
+        !earlier || receivedAt - earlier.clearedAt >= LEFTOVERS_EVERY_MS || lacksSome(earlier.rows, rows);
+      const clearedAt = deleteMissing ? receivedAt : earlier.clearedAt;
+      // The node may have been deleted in the meantime.
       if (directory.has(node.nodeId))
-        before.set(node.nodeId, { clearedAt, rows: counted, labels: labelText, cpu });
+        lastReports.set(node.nodeId, { clearedAt, rows: counted, labels: labelText, cpu });
       const agentVersion = storableText(request.agentVersion, 64);
       const agentHealth = healthOf(request.agentHealth);
       const updateError = storableText(request.updateError, 4096);
@@ -286,13 +292,13 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         pollIntervalMs: request.pollIntervalMs ?? null,
         deliversLogs,
         pipelines: [...rows.values()],
-        mayHaveLess: mayHaveLess || (waitingNow?.mayHaveLess ?? false),
+        deleteMissing: deleteMissing || (waitingNow?.deleteMissing ?? false),
       });
       rate.count();
       schedule();
       if (node.update) {
         const { uptimeSeconds } = request.agentHealth ?? {};
-        updates.heard(node, { agentVersion, updateError, uptimeSeconds: finite(uptimeSeconds) });
+        updates.onHeartbeat(node, { agentVersion, updateError, uptimeSeconds: finite(uptimeSeconds) });
       }
       const configRevision = await configs.revisionFor(node);
       return {
@@ -304,15 +310,15 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       };
     },
     flush,
-    sizes: () => ({ waiting: waiting.size, lastReports: before.size }),
-    behind: () => failed || (flushing !== null && performance.now() - lastFlushAt > LATE_MS),
+    sizes: () => ({ waiting: waiting.size, lastReports: lastReports.size }),
+    isBehind: () => failed || (flushing !== null && performance.now() - lastFlushAt > LATE_MS),
     async stop() {
       stopped = true;
       clearTimeout(timer);
       while (waiting.size > 0 || flushing) {
         const size = waiting.size;
         await flush();
-        // The database is away: what is left comes again with the next heartbeat.
+        // The database is unreachable; the next heartbeats bring the rest again.
         if (waiting.size >= size && size > 0) break;
       }
       await reverts.stop();
@@ -320,12 +326,12 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   };
 }
 
-const merged = (older: NodeReport, newer: NodeReport): NodeReport => ({
+const mergeReports = (older: NodeReport, newer: NodeReport): NodeReport => ({
   ...newer,
   engineVersion: newer.engineVersion ?? older.engineVersion,
   engineComponents: newer.engineComponents ?? older.engineComponents,
   labelChanges: older.labelChanges + newer.labelChanges,
-  mayHaveLess: older.mayHaveLess || newer.mayHaveLess,
+  deleteMissing: older.deleteMissing || newer.deleteMissing,
 });
 
 function idOf(entry: unknown): string {
@@ -335,42 +341,42 @@ function idOf(entry: unknown): string {
 
 const reasonText = (reason: string): string => storableText(reason, 512) ?? '';
 
-function hasOther(earlier: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unknown>): boolean {
+function lacksSome(earlier: ReadonlyMap<string, unknown>, now: ReadonlyMap<string, unknown>): boolean {
   for (const pipelineId of earlier.keys()) if (!now.has(pipelineId)) return true;
   return false;
 }
 
-/** Two reports of almost one moment tell nothing of the speed. */
-const SHORTEST_MS = 200;
+/** Reports closer than this are useless for rates. */
+const MIN_RATE_INTERVAL_MS = 200;
 const COUNTERS = ['eventsIn', 'eventsOut', 'bytesIn', 'bytesOut', 'errorsTotal', 'eventsDiscarded'] as const;
 /**
- * An agent reads its engines once an interval. What it sends in between, since a status changed or somebody asked, has the
- * counters of before.
+ * An agent reads its engines once per interval. Extra heartbeats in between, for a changed status or a request, repeat the old
+ * counters. A report this fraction of an interval later counts as a new reading.
  */
-const READ_AGAIN = 0.7;
+const NEW_READING_AFTER = 0.7;
 
-/** Counters that were read more than so many intervals ago are shown with their age. */
+/** Counters older than this many intervals are presented with their age. */
 const OLD_AFTER = 1.5;
 
-/** When the counters of a report were read from the engine. One without counters tells those of the report before. */
+/** When the counters of a report were read from the engine. A report without counters repeats those of the previous one. */
 function readingTime(entry: PipelineReport, before: number | undefined, receivedAt: number): number {
   if (!hasCounters(entry)) return before ?? receivedAt;
-  return receivedAt - Math.min(entry.metricsAgeSeconds ?? 0, MOST_AGE_SECONDS) * 1_000;
+  return receivedAt - Math.min(entry.metricsAgeSeconds ?? 0, MAX_AGE_SECONDS) * 1_000;
 }
 
-const MOST_AGE_SECONDS = 365 * 86_400;
+const MAX_AGE_SECONDS = 365 * 86_400;
 
 const hasCounters = (entry: PipelineReport): boolean =>
   entry.componentMetrics !== undefined || COUNTERS.some((name) => entry[name] !== undefined);
 
-/** Another process than that of the report before. An engine that is down has no pid and changes nothing. */
+/** Whether another engine process runs than in the previous report. An engine that is down has no pid and changes nothing. */
 const isOtherEngine = (entry: PipelineReport, earlier: PipelineReportRow): boolean =>
   entry.version !== earlier.version || (typeof entry.pid === 'number' && entry.pid !== earlier.pid);
 
 /**
- * What is stored of an entry: counters that it leaves out stay, while the same engine runs. Rates are counted over
- * `elapsedMs`, the time between the two readings of the engine; where this entry tells nothing new they are the very
- * object of the report before.
+ * Builds the row of an entry. Counters that it leaves out keep their value while the same engine runs. Rates are computed over
+ * `elapsedMs`, the time between the two readings of the engine; if the entry brings no new reading, `rates` is the same object
+ * as in the previous row.
  */
 export function toRow(
   entry: PipelineReport,
@@ -378,9 +384,9 @@ export function toRow(
   elapsedMs: number,
   intervalMs = 0,
 ): PipelineReportRow {
-  const told = hasCounters(entry);
-  // A new engine that was not read yet has counted nothing.
-  const earlier = before && !told && isOtherEngine(entry, before) ? undefined : before;
+  const isNewReading = hasCounters(entry);
+  // A new engine that was not read yet starts at zero.
+  const earlier = before && !isNewReading && isOtherEngine(entry, before) ? undefined : before;
   const components = entry.componentMetrics;
   const row = {
     pipelineId: entry.pipelineId,
@@ -420,10 +426,11 @@ export function toRow(
   const seconds = elapsedMs / 1000;
   const usable =
     earlier !== undefined &&
-    elapsedMs > SHORTEST_MS &&
-    (COUNTERS.some((name) => row[name] !== earlier[name]) || (told && elapsedMs >= intervalMs * READ_AGAIN));
-  const rate = (now: number, then: number) =>
-    usable ? Math.max(0, now >= then ? now - then : now) / seconds : 0;
+    elapsedMs > MIN_RATE_INTERVAL_MS &&
+    (COUNTERS.some((name) => row[name] !== earlier[name]) ||
+      (isNewReading && elapsedMs >= intervalMs * NEW_READING_AFTER));
+  const rate = (now: number, previous: number) =>
+    usable ? Math.max(0, now >= previous ? now - previous : now) / seconds : 0;
   const rates =
     earlier && !usable
       ? earlier.rates
@@ -435,22 +442,22 @@ export function toRow(
           errors: rate(row.errorsTotal, earlier?.errorsTotal ?? 0),
         };
   const stored = components?.map((metric): StoredComponent => {
-    const then = earlier?.components.find((component) => component.id === metric.componentId);
+    const previous = earlier?.components.find((component) => component.id === metric.componentId);
     return {
       id: storableText(metric.componentId, 256) ?? '',
       kind: String(metric.componentKind),
       in: metric.receivedEvents,
       out: metric.sentEvents,
       errors: metric.errorsTotal ?? 0,
-      inRate: then && !usable ? then.inRate : then ? rate(metric.receivedEvents, then.in) : 0,
-      outRate: then && !usable ? then.outRate : then ? rate(metric.sentEvents, then.out) : 0,
+      inRate: previous && !usable ? previous.inRate : previous ? rate(metric.receivedEvents, previous.in) : 0,
+      outRate: previous && !usable ? previous.outRate : previous ? rate(metric.sentEvents, previous.out) : 0,
       discarded: metric.discardedEvents || undefined,
       filtered: metric.filteredEvents || undefined,
       latency: metric.latencyMeanSeconds,
       utilization: metric.utilization,
     };
   });
-  return { ...row, rates, components: stored ?? (told ? [] : (earlier?.components ?? [])) };
+  return { ...row, rates, components: stored ?? (isNewReading ? [] : (earlier?.components ?? [])) };
 }
 
 const drainingOf = (draining: PipelineReport['draining']): Draining | null =>
@@ -462,7 +469,7 @@ const drainingOf = (draining: PipelineReport['draining']): Draining | null =>
       }
     : null;
 
-/** Without a time it tells nothing. */
+/** Null without a valid time. */
 function lastDrainOf(report: PipelineReport['lastDrain']): LastDrain | null {
   if (!report) return null;
   const endedAt = new Date(report.endedAt);
@@ -484,18 +491,18 @@ function linesOf(accepted: readonly PipelineReport[]): LogEntry[] {
   );
 }
 
-/** superjson refuses to answer with an object that has one of these keys. */
-const UNSPEAKABLE = new Set(['__proto__', 'constructor', 'prototype']);
+/** superjson refuses to serialize an object with one of these keys. */
+const UNSAFE_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 function cleanMap(map: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(map)
       .map(([key, value]) => [storableText(key, 128) ?? '', storableText(value, 256) ?? ''] as const)
-      .filter(([key]) => !UNSPEAKABLE.has(key)),
+      .filter(([key]) => !UNSAFE_KEYS.has(key)),
   );
 }
 
-/** Postgres gives the keys of an object back in an order of its own. */
+/** jsonb returns object keys in its own order. */
 const sortedText = (map: Record<string, string>) =>
   JSON.stringify(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)));
 

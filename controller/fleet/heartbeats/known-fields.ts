@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox';
 
-/** The fields of `value` that `schema` names and that are not null: what agents of others send beside costs nothing. */
+/** The fields of `value` that `schema` defines and that are not null. Additional fields of third-party agents are ignored. */
 export const knownFields = (schema: TObject, value: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.keys(schema.properties)

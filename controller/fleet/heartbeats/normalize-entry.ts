@@ -1,7 +1,6 @@
 /**
- * One entry of a heartbeat's `pipelines`, made to fit `PipelineReport`. Agents may be written by others: what can be left out
- * without losing anything is left out, and whatever is refused is refused by the name of the
- * first field that is wrong.
+ * Normalizes one entry of a heartbeat's `pipelines` to `PipelineReport`, for third-party agents. Optional parts that do not fit
+ * are left out; any other fault rejects the entry and names the first wrong field.
  */
 import {
   ComponentMetric,
@@ -14,14 +13,14 @@ import { knownFields } from './known-fields.ts';
 
 export interface NormalizedEntry {
   report: PipelineReport;
-  /** What was left out of the entry, for who writes the agent. */
+  /** What was left out of the entry, for the author of the agent. */
   warnings: string[];
 }
 
-/** How many left out metrics of one entry are named. */
-const NAMED_METRICS = 5;
-/** They tell of a pipeline beside its state. */
-const REMARKS = ['degraded', 'warnings', 'draining', 'lastDrain'] as const;
+/** Limit of omitted metrics that the warnings of one entry list. */
+const MAX_LISTED_METRICS = 5;
+/** Optional fields that describe the state of a pipeline. */
+const OPTIONAL_DETAILS = ['degraded', 'warnings', 'draining', 'lastDrain'] as const;
 const PORTS = ['metricsPort', 'apiPort'] as const;
 
 /**
@@ -29,7 +28,7 @@ const PORTS = ['metricsPort', 'apiPort'] as const;
  * - A status that begins with CRASH, in any case (`CRASH_LOOP`, `Crashed`), is CRASHED.
  * - A component metric, a port, `degraded`, `warnings`, `draining` or `lastDrain` that does not fit is left out alone.
  *
- * Everything else that does not fit refuses the entry, and the reason names the field (`status must be one of …`).
+ * Any other field that does not fit rejects the entry, and the reason names the field (`status must be one of …`).
  */
 export function normalizeEntry(entry: unknown): NormalizedEntry | { reason: string } {
   const check = validator(PipelineReport);
@@ -45,7 +44,7 @@ export function normalizeEntry(entry: unknown): NormalizedEntry | { reason: stri
     delete candidate[name];
     warnings.push(`${name} left out: ${fault.message}`);
   }
-  for (const name of REMARKS) {
+  for (const name of OPTIONAL_DETAILS) {
     const schema = PipelineReport.properties[name];
     const [fault] = candidate[name] === undefined ? [] : validator(schema).firstIssue(candidate[name]);
     if (!fault) continue;
@@ -56,22 +55,23 @@ export function normalizeEntry(entry: unknown): NormalizedEntry | { reason: stri
     Array.isArray(candidate.componentMetrics) &&
     candidate.componentMetrics.length <= MOST_COMPONENT_METRICS
   )
-    candidate.componentMetrics = fittingMetrics(candidate.componentMetrics, warnings);
+    candidate.componentMetrics = validMetrics(candidate.componentMetrics, warnings);
   if (check.fits(candidate)) return { report: candidate, warnings };
   return { reason: sentences(check.firstIssue(candidate)) };
 }
 
-function fittingMetrics(metrics: readonly unknown[], warnings: string[]): unknown[] {
+function validMetrics(metrics: readonly unknown[], warnings: string[]): unknown[] {
   const check = validator(ComponentMetric);
-  let left = 0;
-  const fitting = metrics.flatMap((given, index) => {
-    const metric = typeof given === 'object' && given !== null ? knownFields(ComponentMetric, given) : given;
+  let omitted = 0;
+  const valid = metrics.flatMap((item, index) => {
+    const metric = typeof item === 'object' && item !== null ? knownFields(ComponentMetric, item) : item;
     if (check.fits(metric)) return [metric];
-    left += 1;
-    if (left <= NAMED_METRICS)
+    omitted += 1;
+    if (omitted <= MAX_LISTED_METRICS)
       warnings.push(`componentMetrics.${index} left out: ${sentences(check.firstIssue(metric))}`);
     return [];
   });
-  if (left > NAMED_METRICS) warnings.push(`… and ${left - NAMED_METRICS} more component metrics left out`);
-  return fitting;
+  if (omitted > MAX_LISTED_METRICS)
+    warnings.push(`… and ${omitted - MAX_LISTED_METRICS} more component metrics left out`);
+  return valid;
 }

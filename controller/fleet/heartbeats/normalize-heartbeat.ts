@@ -1,6 +1,6 @@
 /**
- * A heartbeat, made to fit `HeartbeatRequest`. Agents may be written by others: what can be left out without losing anything
- * is left out. The entries of `pipelines` are for normalize-entry.ts.
+ * Normalizes a heartbeat to `HeartbeatRequest`, for third-party agents: optional parts that do not fit are left out. Entries of
+ * `pipelines` are normalized by normalize-entry.ts.
  */
 import { EngineInventory, HeartbeatRequest, HOST_METRIC_NAMES } from '../../../schemas/agent/protocol.ts';
 import { type SchemaIssue, validator } from '../../../schemas/validate.ts';
@@ -8,16 +8,16 @@ import { knownFields } from './known-fields.ts';
 
 export interface NormalizedHeartbeat {
   request: HeartbeatRequest;
-  /** What was left out beside the entries, for who writes the agent. */
+  /** What was left out besides entries, for the author of the agent. */
   warnings: string[];
 }
 
 /**
  * - A field that is null counts as absent.
- * - A host metric that is no number is left out alone, and so are host metrics that are no object.
- * - An `engine` of another form is left out.
+ * - A host metric that is not a number is left out alone, and so are host metrics that are not an object.
+ * - An `engine` that does not fit is left out.
  *
- * Everything else that does not fit refuses the heartbeat; of its faults the first is told.
+ * Any other fault rejects the heartbeat; only the first one is reported.
  */
 export function normalizeHeartbeat(body: unknown): NormalizedHeartbeat | { issues: SchemaIssue[] } {
   const check = validator(HeartbeatRequest);
@@ -27,7 +27,7 @@ export function normalizeHeartbeat(body: unknown): NormalizedHeartbeat | { issue
   const warnings: string[] = [];
   const candidate = knownFields(HeartbeatRequest, body);
   if (candidate.hostMetrics !== undefined)
-    candidate.hostMetrics = fittingHostMetrics(candidate.hostMetrics, warnings);
+    candidate.hostMetrics = validHostMetrics(candidate.hostMetrics, warnings);
   if (candidate.engine !== undefined && !validator(EngineInventory).fits(candidate.engine)) {
     delete candidate.engine;
     warnings.push('engine left out: it does not fit');
@@ -36,17 +36,17 @@ export function normalizeHeartbeat(body: unknown): NormalizedHeartbeat | { issue
   return { issues: check.firstIssue(candidate) };
 }
 
-function fittingHostMetrics(given: unknown, warnings: string[]): Record<string, number> {
-  const fitting: Record<string, number> = {};
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+function validHostMetrics(metrics: unknown, warnings: string[]): Record<string, number> {
+  const valid: Record<string, number> = {};
+  if (typeof metrics !== 'object' || metrics === null || Array.isArray(metrics)) {
     warnings.push('hostMetrics left out: must be an object');
-    return fitting;
+    return valid;
   }
   for (const name of HOST_METRIC_NAMES) {
-    const value = (given as Record<string, unknown>)[name];
-    if (typeof value === 'number') fitting[name] = value;
+    const value = (metrics as Record<string, unknown>)[name];
+    if (typeof value === 'number') valid[name] = value;
     else if (value !== undefined && value !== null)
       warnings.push(`hostMetrics.${name} left out: must be a number`);
   }
-  return fitting;
+  return valid;
 }

@@ -1,10 +1,10 @@
-/** How many a second there are: in this second or the one before, whichever had more. */
+/** Counts events per second: the larger count of the current and the previous second. */
 export function createRate(now: () => number = () => performance.now()) {
   let second = 0;
   let count = 0;
   let before = 0;
 
-  function turn(): void {
+  function advance(): void {
     const current = Math.floor(now() / 1_000);
     if (current === second) return;
     before = current === second + 1 ? count : 0;
@@ -14,11 +14,11 @@ export function createRate(now: () => number = () => performance.now()) {
 
   return {
     count(): void {
-      turn();
+      advance();
       count += 1;
     },
     perSecond(): number {
-      turn();
+      advance();
       return Math.max(count, before);
     },
   };

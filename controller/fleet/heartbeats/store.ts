@@ -1,4 +1,4 @@
-/** Heartbeats in batches: two statements for any number of nodes. */
+/** Writes heartbeats in batches: a fixed number of statements for any number of nodes. */
 import type { Knex } from 'knex';
 import type { RefusedVersion } from '../../../schemas/agent/protocol.ts';
 import type { Draining, LastDrain } from '../../../schemas/api/pipelines.ts';
@@ -10,22 +10,22 @@ export interface NodeReport {
   receivedAt: Date;
   agentVersion: string | null;
   engineVersion: string | null;
-  /** Digest of the component types of its engine; null where it reports none. */
+  /** Digest of the engine's component types; null if it reports none. */
   engineComponents: string | null;
   deploymentMode: string | null;
   labels: Record<string, string>;
-  /** How often the labels became others since the last report that was stored: each changes what the node is served. */
+  /** How often the labels changed since the last stored report; each change increments the node's config revision. */
   labelChanges: number;
   hostMetrics: Record<string, number>;
   agentHealth: Record<string, number | boolean>;
   runningAs: string | null;
   updateError: string | null;
   pollIntervalMs: number | null;
-  /** What is stored as true stays so. */
+  /** Once true, the stored value stays true. */
   deliversLogs: boolean;
   pipelines: PipelineReportRow[];
-  /** Rows of pipelines that are not in this report may be stored, and have to go. */
-  mayHaveLess: boolean;
+  /** Rows of pipelines that are missing in this report may be stored and must be deleted. */
+  deleteMissing: boolean;
 }
 
 export interface PipelineReportRow {
@@ -53,9 +53,9 @@ export interface PipelineReportRow {
   degraded: string | null;
   warnings: string[];
   draining: Draining | null;
-  /** Null keeps the one that is stored: an agent that was started again knows none. */
+  /** Null keeps the stored one: an agent that has restarted knows none. */
   lastDrain: LastDrain | null;
-  /** What its engine refused to build, while the version runs on. */
+  /** The version that the node's engine refused to build, while the old version runs. */
   refused: RefusedVersion | null;
   components: StoredComponent[];
 }
@@ -63,8 +63,8 @@ export interface PipelineReportRow {
 type Column = 'text' | 'timestamptz' | 'integer' | 'double precision' | 'boolean' | 'jsonb';
 
 /**
- * `unnest` over one array a column; JSON travels as text, since an array of jsonb would be parsed twice. The arrays are
- * written out here and not by the driver, which quotes and escapes every number: that was a third of a batch's cost.
+ * Builds `unnest` with one array per column. JSON travels as text, since an array of jsonb would be parsed twice. The arrays
+ * are written here and not by the driver, which quotes and escapes every number; that took a third of a batch's time.
  */
 function rowsOf(columns: readonly (readonly [name: string, type: Column, values: unknown[]])[]) {
   const arrays = columns.map(([, type]) => `?::${type === 'jsonb' ? 'text' : type}[]`).join(', ');
@@ -91,37 +91,37 @@ function element(value: unknown): string {
   return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
 }
 
-/** A version that does not run on a node, as its reports tell; whether the one before is served there is decided elsewhere. */
-export interface Failing {
+/** A version that does not run on a node, according to its reports. reverts.ts decides whether the node is reverted. */
+export interface FailingVersion {
   nodeId: string;
   pipelineId: string;
   by: 'NODE_CHECK' | 'CRASH';
   /** The version that does not run. */
   failed: number;
-  /** As it was served; null where the report does not tell. */
+  /** The checksum of the refused rendering; null if the report does not contain it. */
   checksum: string | null;
   reason: string;
   /** The version that ran last. */
   ran: number;
 }
 
-/** So long without an end of its engine, and a crash of the version is no fault of the change. */
+/** A version that has run this long without an engine exit is proven: a later crash is not blamed on the change. */
 const PROVEN = '10 minutes';
-/** So many starts that failed. */
+/** Failed starts after which a version counts as crashed. */
 const CRASHES = 2;
-/** An engine that cannot even be started is tried again without an end that could be counted. */
+/** A version that stays CRASHED this long counts as crashed, even if no exit was counted: the engine may not even start. */
 const STUCK = '60 seconds';
 
-/** One transaction. A node that is gone by now is passed over. Answers the versions that do not run. */
-export async function writeReports(db: Knex, all: readonly NodeReport[]): Promise<Failing[]> {
+/** One transaction. Skips deleted nodes. Returns the versions that do not run. */
+export async function writeReports(db: Knex, all: readonly NodeReport[]): Promise<FailingVersion[]> {
   return db.transaction(async (tx) => {
-    // Asked once and by index: a join in each statement would read all nodes for every batch.
+    // Checked once by index: a join in each statement would read all nodes for every batch.
     const { rows } = await tx.raw<{ rows: { id: string }[] }>(
       'SELECT id FROM nodes WHERE id = ANY(?::text[])',
       [arrayLiteral(all.map((report) => report.nodeId))],
     );
-    const there = new Set(rows.map(({ id }) => id));
-    const reports = all.filter((report) => there.has(report.nodeId));
+    const existing = new Set(rows.map(({ id }) => id));
+    const reports = all.filter((report) => existing.has(report.nodeId));
     if (reports.length === 0) return [];
     await writeNodes(tx, reports);
     const failing = await writePipelines(tx, reports);
@@ -133,7 +133,7 @@ export async function writeReports(db: Knex, all: readonly NodeReport[]): Promis
   });
 }
 
-/** As many as were counted in memory, so that the revision that a node was told of is the one that is stored. */
+/** Adds as many changes as were counted in memory, so that the stored revision equals the one that was sent to the node. */
 async function countLabelChanges(tx: Knex, reports: readonly NodeReport[]): Promise<void> {
   if (reports.length === 0) return;
   await tx.raw(
@@ -144,29 +144,28 @@ async function countLabelChanges(tx: Knex, reports: readonly NodeReport[]): Prom
 }
 
 async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<void> {
-  const of = <T>(pick: (report: NodeReport) => T) => reports.map(pick);
+  const column = <T>(pick: (report: NodeReport) => T) => reports.map(pick);
   const batch = rowsOf([
-    ['node_id', 'text', of((r) => r.nodeId)],
-    ['reported_at', 'timestamptz', of((r) => r.receivedAt)],
-    ['agent_version', 'text', of((r) => r.agentVersion)],
-    ['engine_version', 'text', of((r) => r.engineVersion)],
-    ['engine_components', 'text', of((r) => r.engineComponents)],
-    ['deployment_mode', 'text', of((r) => r.deploymentMode)],
-    ['agent_labels', 'jsonb', of((r) => JSON.stringify(r.labels))],
-    ['host_metrics', 'jsonb', of((r) => JSON.stringify(r.hostMetrics))],
-    ['agent_health', 'jsonb', of((r) => JSON.stringify(r.agentHealth))],
-    ['running_as', 'text', of((r) => r.runningAs)],
-    ['update_error', 'text', of((r) => r.updateError)],
-    ['poll_interval_ms', 'integer', of((r) => r.pollIntervalMs)],
-    ['delivers_logs', 'boolean', of((r) => r.deliversLogs)],
+    ['node_id', 'text', column((r) => r.nodeId)],
+    ['reported_at', 'timestamptz', column((r) => r.receivedAt)],
+    ['agent_version', 'text', column((r) => r.agentVersion)],
+    ['engine_version', 'text', column((r) => r.engineVersion)],
+    ['engine_components', 'text', column((r) => r.engineComponents)],
+    ['deployment_mode', 'text', column((r) => r.deploymentMode)],
+    ['agent_labels', 'jsonb', column((r) => JSON.stringify(r.labels))],
+    ['host_metrics', 'jsonb', column((r) => JSON.stringify(r.hostMetrics))],
+    ['agent_health', 'jsonb', column((r) => JSON.stringify(r.agentHealth))],
+    ['running_as', 'text', column((r) => r.runningAs)],
+    ['update_error', 'text', column((r) => r.updateError)],
+    ['poll_interval_ms', 'integer', column((r) => r.pollIntervalMs)],
+    ['delivers_logs', 'boolean', column((r) => r.deliversLogs)],
   ]);
   await tx.raw(
     `INSERT INTO node_reports AS r (${batch.names})
      SELECT ${batch.picked} FROM ${batch.source} ORDER BY b.node_id
      ON CONFLICT (node_id) DO UPDATE SET
        reported_at = excluded.reported_at, agent_version = excluded.agent_version,
-       -- A heartbeat that does not say it keeps the one of before.
-       -- Until another engine has been asked for its types, nothing is known of them.
+       -- A heartbeat without a value keeps the stored one. The types of another engine version are unknown until it reports them.
        engine_components = COALESCE(excluded.engine_components,
          CASE WHEN excluded.engine_version <> r.engine_version THEN NULL ELSE r.engine_components END),
        engine_version = COALESCE(excluded.engine_version, r.engine_version), deployment_mode = excluded.deployment_mode,
@@ -178,46 +177,46 @@ async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<voi
   );
 }
 
-async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise<Failing[]> {
+async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise<FailingVersion[]> {
   const pairs = reports.flatMap((report) => report.pipelines.map((row) => ({ report, row })));
-  const of = <T>(pick: (row: PipelineReportRow) => T) => pairs.map((pair) => pick(pair.row));
-  const failing: Failing[] = [];
+  const column = <T>(pick: (row: PipelineReportRow) => T) => pairs.map((pair) => pick(pair.row));
+  const failing: FailingVersion[] = [];
   if (pairs.length > 0) {
     const reportedAt = pairs.map((pair) => pair.report.receivedAt);
     const batch = rowsOf([
       ['node_id', 'text', pairs.map((pair) => pair.report.nodeId)],
-      ['pipeline_id', 'text', of((r) => r.pipelineId)],
-      ['version', 'integer', of((r) => r.version)],
-      ['status', 'text', of((r) => r.status)],
-      ['pid', 'integer', of((r) => r.pid)],
-      ['uptime_seconds', 'double precision', of((r) => r.uptimeSeconds)],
-      ['events_in', 'double precision', of((r) => r.eventsIn)],
-      ['events_out', 'double precision', of((r) => r.eventsOut)],
-      ['bytes_in', 'double precision', of((r) => r.bytesIn)],
-      ['bytes_out', 'double precision', of((r) => r.bytesOut)],
-      ['errors_total', 'double precision', of((r) => r.errorsTotal)],
-      ['events_discarded', 'double precision', of((r) => r.eventsDiscarded)],
-      ['events_filtered', 'double precision', of((r) => r.eventsFiltered)],
-      ['metrics_as_of', 'timestamptz', of((r) => r.metricsAsOf)],
-      ['utilization', 'double precision', of((r) => r.utilization)],
-      ['rate_events_in', 'double precision', of((r) => r.rates.eventsIn)],
-      ['rate_events_out', 'double precision', of((r) => r.rates.eventsOut)],
-      ['rate_bytes_in', 'double precision', of((r) => r.rates.bytesIn)],
-      ['rate_bytes_out', 'double precision', of((r) => r.rates.bytesOut)],
-      ['rate_errors', 'double precision', of((r) => r.rates.errors)],
-      ['config_checksum', 'text', of((r) => r.configChecksum)],
-      ['restarts', 'integer', of((r) => r.restarts)],
-      ['metrics_port', 'integer', of((r) => r.metricsPort)],
-      ['api_port', 'integer', of((r) => r.apiPort)],
-      ['last_error', 'text', of((r) => r.lastError)],
-      ['degraded', 'text', of((r) => r.degraded)],
-      ['warnings', 'jsonb', of((r) => (r.warnings.length === 0 ? '[]' : JSON.stringify(r.warnings)))],
-      ['draining', 'jsonb', of((r) => r.draining && JSON.stringify(r.draining))],
-      ['last_drain', 'jsonb', of((r) => r.lastDrain && JSON.stringify(r.lastDrain))],
-      ['components', 'jsonb', of((r) => JSON.stringify(r.components))],
-      ['refused', 'jsonb', of((r) => r.refused && JSON.stringify(r.refused))],
-      ['ran', 'boolean', of((r) => r.status === 'RUNNING')],
-      ['crashes', 'integer', of((r) => (r.status === 'CRASHED' ? 1 : 0))],
+      ['pipeline_id', 'text', column((r) => r.pipelineId)],
+      ['version', 'integer', column((r) => r.version)],
+      ['status', 'text', column((r) => r.status)],
+      ['pid', 'integer', column((r) => r.pid)],
+      ['uptime_seconds', 'double precision', column((r) => r.uptimeSeconds)],
+      ['events_in', 'double precision', column((r) => r.eventsIn)],
+      ['events_out', 'double precision', column((r) => r.eventsOut)],
+      ['bytes_in', 'double precision', column((r) => r.bytesIn)],
+      ['bytes_out', 'double precision', column((r) => r.bytesOut)],
+      ['errors_total', 'double precision', column((r) => r.errorsTotal)],
+      ['events_discarded', 'double precision', column((r) => r.eventsDiscarded)],
+      ['events_filtered', 'double precision', column((r) => r.eventsFiltered)],
+      ['metrics_as_of', 'timestamptz', column((r) => r.metricsAsOf)],
+      ['utilization', 'double precision', column((r) => r.utilization)],
+      ['rate_events_in', 'double precision', column((r) => r.rates.eventsIn)],
+      ['rate_events_out', 'double precision', column((r) => r.rates.eventsOut)],
+      ['rate_bytes_in', 'double precision', column((r) => r.rates.bytesIn)],
+      ['rate_bytes_out', 'double precision', column((r) => r.rates.bytesOut)],
+      ['rate_errors', 'double precision', column((r) => r.rates.errors)],
+      ['config_checksum', 'text', column((r) => r.configChecksum)],
+      ['restarts', 'integer', column((r) => r.restarts)],
+      ['metrics_port', 'integer', column((r) => r.metricsPort)],
+      ['api_port', 'integer', column((r) => r.apiPort)],
+      ['last_error', 'text', column((r) => r.lastError)],
+      ['degraded', 'text', column((r) => r.degraded)],
+      ['warnings', 'jsonb', column((r) => (r.warnings.length === 0 ? '[]' : JSON.stringify(r.warnings)))],
+      ['draining', 'jsonb', column((r) => r.draining && JSON.stringify(r.draining))],
+      ['last_drain', 'jsonb', column((r) => r.lastDrain && JSON.stringify(r.lastDrain))],
+      ['components', 'jsonb', column((r) => JSON.stringify(r.components))],
+      ['refused', 'jsonb', column((r) => r.refused && JSON.stringify(r.refused))],
+      ['ran', 'boolean', column((r) => r.status === 'RUNNING')],
+      ['crashes', 'integer', column((r) => (r.status === 'CRASHED' ? 1 : 0))],
       ['status_since', 'timestamptz', reportedAt],
       ['reported_at', 'timestamptz', reportedAt],
     ]);
@@ -250,22 +249,22 @@ async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise
        FROM written s WHERE s.refused IS NOT NULL OR ${CRASHED}`,
       batch.values,
     );
-    failing.push(...rows.flatMap(failingOf));
+    failing.push(...rows.flatMap(failuresOf));
   }
-  // What a node no longer reports, it no longer has.
-  const shrunk = reports.filter((report) => report.mayHaveLess);
-  if (shrunk.length === 0) return failing;
+  // A node no longer has the pipelines that it no longer reports.
+  const complete = reports.filter((report) => report.deleteMissing);
+  if (complete.length === 0) return failing;
   await tx.raw(
     `DELETE FROM node_pipelines s USING unnest(?::text[], ?::timestamptz[]) AS b(node_id, reported_at)
      WHERE s.node_id = b.node_id AND s.reported_at < b.reported_at`,
-    [shrunk.map((report) => report.nodeId), shrunk.map((report) => report.receivedAt)],
+    [complete.map((report) => report.nodeId), complete.map((report) => report.receivedAt)],
   );
   return failing;
 }
 
-/** Of the row as it was stored and the one that comes. */
+/** Whether the stored row `s` and the new one have the same version. */
 const SAME = '(s.version = excluded.version)';
-/** Ends of the engine since the last report; a counter that has decreased began at zero in between. */
+/** Engine exits since the last report; a smaller counter than before has restarted at zero. */
 const ENDED =
   '(CASE WHEN excluded.restarts >= s.restarts THEN excluded.restarts - s.restarts ELSE excluded.restarts END)';
 const RAN_WELL = `(s.proven OR (s.ran AND s.crashes < ${CRASHES}))`;
@@ -283,8 +282,8 @@ interface FailingRow {
   crashed: boolean;
 }
 
-function failingOf({ nodeId, pipelineId, version, lastError, refused, ran, before, crashed }: FailingRow) {
-  const failing: Failing[] = [];
+function failuresOf({ nodeId, pipelineId, version, lastError, refused, ran, before, crashed }: FailingRow) {
+  const failing: FailingVersion[] = [];
   if (refused && refused.version !== version) {
     const { version: failed, checksum, error: reason } = refused;
     failing.push({ nodeId, pipelineId, by: 'NODE_CHECK', failed, checksum, reason, ran });

@@ -1,31 +1,31 @@
 /**
- * How many bytes of log lines each node may have stored in an hour, counted by this controller alone. What was spent comes
- * back steadily over the hour, so that a node that writes too much is still heard of, with less. Nothing is held of a node
- * that has spent nothing for a while.
+ * Limits the bytes of log lines that each node may store per hour, as counted by this controller alone. Spent bytes are
+ * refunded steadily over the hour, so a node that writes too much still stores some of its lines. A node whose bytes are all
+ * refunded takes no memory.
  */
 export interface ByteBudget {
-  /** Null while the node has some left. `isFirst` of the refusals in a row. */
+  /** Null while the node has bytes left. `isFirst` is true for the first of several rejections in a row. */
   refusal(nodeId: string): { retryAfterSeconds: number; isFirst: boolean } | null;
-  /** What is to be stored, which may be more than is left: the next has to wait for longer then. */
+  /** Counts bytes that will be stored. They may exceed what is left; then the next request waits longer. */
   spend(nodeId: string, bytes: number): void;
-  /** What was spent and then not stored. */
-  giveBack(nodeId: string, bytes: number): void;
+  /** Refunds bytes that were counted and then not stored. */
+  refund(nodeId: string, bytes: number): void;
   size(): number;
 }
 
 interface Account {
-  /** Bytes that have not come back yet, as of `at`. */
+  /** Bytes that are not refunded yet, as of `at`. */
   spent: number;
   at: number;
   refused: boolean;
 }
 
 const HOUR_MS = 3_600_000;
-/** Who was refused comes again once a minute's worth is left, and not for every line. */
+/** A rejected node retries when the bytes of one minute are available, and not for every line. */
 const MINUTES_IN_HOUR = 60;
 const SWEEP_MS = 60_000;
 
-/** `perHour` is asked each time: it is a setting. `now` in milliseconds that never jump. */
+/** `perHour` is read each time, since it is a setting. `now` must be monotonic, in milliseconds. */
 export function createByteBudget(perHour: () => number, now: () => number): ByteBudget {
   const accounts = new Map<string, Account>();
   let sweptAt = now();
@@ -58,7 +58,7 @@ export function createByteBudget(perHour: () => number, now: () => number): Byte
       const spent = (account ? spentBy(account) : 0) + bytes;
       accounts.set(nodeId, { spent, at: now(), refused: account?.refused ?? false });
     },
-    giveBack(nodeId, bytes) {
+    refund(nodeId, bytes) {
       const account = accounts.get(nodeId);
       if (account) Object.assign(account, { spent: Math.max(0, spentBy(account) - bytes), at: now() });
     },

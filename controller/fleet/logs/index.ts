@@ -1,3 +1,3 @@
 export { createLogIngest, type LogIngest } from './ingest.ts';
 export * as logOperations from './operations.ts';
-export { keepLogDays, limitLogSize } from './retention.ts';
+export { limitLogSize, maintainLogDays } from './retention.ts';

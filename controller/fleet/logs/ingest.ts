@@ -1,6 +1,6 @@
 /**
- * Log lines as the nodes bring them: stored before they are acknowledged. Requests of one moment share a statement; while
- * one is under way the next gather.
+ * Stores log lines of nodes before it acknowledges them. Requests that arrive together share a statement; while one runs, the
+ * next ones gather.
  */
 import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
@@ -15,33 +15,43 @@ import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts'
 import { createByteBudget } from './byte-budget.ts';
 import { levelsOf } from './log-level.ts';
 import { createLogNotifications } from './log-notifications.ts';
-import { dayOf, ensureDays, insertLines, lacksPartition, type NewLine, rememberDelivering } from './store.ts';
+import {
+  dayOf,
+  ensureDays,
+  insertLines,
+  isPartitionMissing,
+  type NewLine,
+  recordLogDelivery,
+} from './store.ts';
 
-/** What is known of the node that sends lines. */
+/** The node that sends lines. */
 interface LogNode {
   nodeId: string;
   environmentId: string;
-  /** Its log lines have come by /api/agent/logs: those in its heartbeats are the same ones. */
+  /** The node has delivered log lines by /api/agent/logs. The lines in its heartbeats are the same ones. */
   deliversLogs: boolean;
 }
 interface KnownNodes {
   has(nodeId: string): boolean;
-  onGone(listener: (nodeId: string) => void): void;
+  onDeleted(listener: (nodeId: string) => void): void;
 }
 
 export interface LogIngest {
   /**
-   * Resolves when the lines are stored; UNAVAILABLE when they cannot be, TOO_MANY_REQUESTS when the node has had as many
-   * bytes stored as the settings allow in an hour, and PAYLOAD_TOO_LARGE for too many lines at once. The node keeps them
-   * then.
+   * Resolves when the lines are stored. Rejects with UNAVAILABLE when they cannot be stored, with TOO_MANY_REQUESTS when the
+   * node has used up its bytes for the hour, and with PAYLOAD_TOO_LARGE for too many lines at once. The node then keeps its
+   * lines.
    */
   deliver(node: LogNode, request: LogsRequest, signal: AbortSignal): Promise<LogsResponse>;
-  /** The node has delivered lines before: those in its heartbeats are the same ones. */
-  delivers(node: LogNode): boolean;
-  /** Lines of a node that only has heartbeats to bring them. Nobody waits for them; at most some thousands are kept. */
-  fromHeartbeat(node: LogNode, entries: readonly LogEntry[]): void;
+  /** Whether the node has delivered lines before. The lines in its heartbeats are then the same ones. */
+  deliversLogs(node: LogNode): boolean;
+  /**
+   * Stores lines of a node that sends them only in heartbeats. Runs in the background with bounded memory; lines above the
+   * bound are dropped.
+   */
+  storeFromHeartbeat(node: LogNode, entries: readonly LogEntry[]): void;
   stop(): Promise<void>;
-  /** Entries in memory, for diagnostics. */
+  /** Number of entries in memory, for diagnostics. */
   sizes(): { waitingRequests: number; deliveringNodes: number; budgets: number };
 }
 
@@ -50,9 +60,9 @@ export interface LogIngestOptions {
   bus: Bus;
   log: Logger;
   clock: Clock;
-  /** Every pipeline that a node of the environment may report. */
+  /** Ids of the pipelines that a node of the environment may report. */
   knownPipelines(environmentId: string): Promise<ReadonlySet<string>>;
-  /** Nothing is held of nodes that are gone. */
+  /** Reports deleted nodes, whose entries are dropped. */
   directory: KnownNodes;
 }
 
@@ -60,30 +70,30 @@ interface Delivery {
   nodeId: string;
   environmentId: string;
   lines: NewLine[];
-  /** What they will take on disk, roughly, and about what they take in memory. */
+  /** Roughly the bytes that the lines take on disk, and about as many in memory. */
   bytes: number;
-  /** Null for what nobody waits for. */
+  /** Null for lines of a heartbeat, which nobody waits for. */
   done: { resolve(): void; reject(error: Error): void; signal: AbortSignal } | null;
 }
 
-/** Requests that come this close together share a statement. */
+/** Requests within this time share a statement. */
 const GATHER_MS = 10;
 const MIB = 1024 * 1024;
-/** One statement: this many lines and bytes, and what the last request brings above. */
+/** Lines and bytes per statement; the last request may exceed them. */
 const BATCH = { lines: 5_000, bytes: 4 * MIB };
-/** Waiting in memory. Above, nodes are told to keep theirs, and lines of heartbeats are let go. */
+/** Bytes waiting in memory. Above, nodes are asked to keep their lines, and lines of heartbeats are dropped. */
 const WAITING_BYTES = 64 * MIB;
-const UNCLAIMED_BYTES = 8 * MIB;
-/** A stored line takes as much beside its text: the other columns, and two indexes. */
+const HEARTBEAT_BYTES = 8 * MIB;
+/** Bytes of a stored line in addition to its text: the other columns and two indexes. */
 const ROW_BYTES = 300;
-/** After a failure, before lines that nobody waits for are tried again. */
+/** Pause after a failure before lines of heartbeats are stored again. */
 const RETRY_MS = 1_000;
 
 export function createLogIngest(options: LogIngestOptions): LogIngest {
   const { db, bus, log, clock } = options;
-  const news = createLogNotifications(options);
-  /** Nodes that have delivered and not yet sent a heartbeat, which is what the fact is noted on. */
-  const unnoted = new Set<string>();
+  const notifications = createLogNotifications(options);
+  /** Nodes that have delivered lines but have no `node_reports` row yet, in which the fact is stored. */
+  const unrecorded = new Set<string>();
   let mibPerNodeHour = DEFAULT_FLEET_SETTINGS.logsMibPerNodeHour;
   const budget = createByteBudget(
     () => mibPerNodeHour * MIB,
@@ -96,7 +106,7 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
   let writing: Promise<void> | null = null;
   let stopped = false;
 
-  /** A setting that cannot be read stays what it was. */
+  /** Keeps the old setting if it cannot be read. */
   function readSettings(): void {
     readFleetSettings(db).then(
       (settings) => {
@@ -105,13 +115,13 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
       () => {},
     );
   }
-  const off = [bus.on('fleet', readSettings), bus.on('resync', readSettings)];
+  const unsubscribers = [bus.on('fleet', readSettings), bus.on('resync', readSettings)];
   readSettings();
 
-  options.directory.onGone((nodeId) => unnoted.delete(nodeId));
+  options.directory.onDeleted((nodeId) => unrecorded.delete(nodeId));
 
-  /** What the node is refused with; null where it has bytes left. */
-  function refusalOf({ nodeId }: LogNode): DomainError | null {
+  /** The error for a node that has no bytes left; null if it has. */
+  function overBudgetError({ nodeId }: LogNode): DomainError | null {
     const refusal = budget.refusal(nodeId);
     if (!refusal) return null;
     const { retryAfterSeconds, isFirst } = refusal;
@@ -125,7 +135,7 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
     );
   }
 
-  /** What was admitted counts from then on: what comes beside it would find room that is spoken for. */
+  /** Admitted lines count at once, so that concurrent requests do not use the same bytes. */
   function add(delivery: Delivery): void {
     budget.spend(delivery.nodeId, delivery.bytes);
     waiting.push(delivery);
@@ -167,29 +177,29 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
     waitingLines -= lines;
     waitingBytes -= bytes;
     const taken = waiting.splice(0, count);
-    // Who no longer waits for the answer brings the lines again.
-    const left = taken.filter(({ done }) => done?.signal.aborted);
-    for (const delivery of left) letGo(delivery);
-    return taken.filter((delivery) => !left.includes(delivery));
+    // A node that has aborted its request sends the lines again.
+    const aborted = taken.filter(({ done }) => done?.signal.aborted);
+    for (const delivery of aborted) discard(delivery);
+    return taken.filter((delivery) => !aborted.includes(delivery));
   }
 
-  /** Whether it was stored. What failed is refused to whoever waits for it, and otherwise kept. */
+  /** Returns whether the batch was stored. On failure, requests are rejected and lines of heartbeats wait for the next try. */
   async function store(batch: readonly Delivery[]): Promise<boolean> {
     if (batch.length === 0) return true;
     try {
       await insert(batch.flatMap(({ lines }) => lines));
     } catch (error) {
-      log.warn({ requests: batch.length, reason: messageOf(error) }, 'log lines not stored');
+      log.warn({ requests: batch.length, reason: messageOf(error) }, 'log lines could not be stored');
       const refusal = unavailable('log lines cannot be stored at the moment; keep them and try again');
       for (const delivery of batch.toReversed()) {
-        if (delivery.done || stopped || !putBack(delivery)) letGo(delivery);
+        if (delivery.done || stopped || !putBack(delivery)) discard(delivery);
         delivery.done?.reject(refusal);
       }
       return false;
     }
     for (const { environmentId, done } of batch) {
       done?.resolve();
-      news.tell(environmentId);
+      notifications.notify(environmentId);
     }
     return true;
   }
@@ -198,7 +208,7 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
     try {
       await insertLines(db, lines);
     } catch (error) {
-      if (!lacksPartition(error)) throw error;
+      if (!isPartitionMissing(error)) throw error;
       await ensureDays(
         db,
         lines.map((line) => dayOf(line.receivedAt.getTime())),
@@ -207,26 +217,26 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
     }
   }
 
-  /** False where there is no room for it. */
+  /** Returns false if too many bytes are waiting. */
   function putBack(delivery: Delivery): boolean {
-    if (waitingBytes + delivery.bytes > UNCLAIMED_BYTES) return false;
+    if (waitingBytes + delivery.bytes > HEARTBEAT_BYTES) return false;
     waiting.unshift(delivery);
     waitingLines += delivery.lines.length;
     waitingBytes += delivery.bytes;
     return true;
   }
 
-  /** It is not stored, and does not count. */
-  function letGo({ nodeId, bytes }: Delivery): void {
-    budget.giveBack(nodeId, bytes);
+  /** Drops the lines and refunds their bytes. */
+  function discard({ nodeId, bytes }: Delivery): void {
+    budget.refund(nodeId, bytes);
   }
 
   function deliveryOf(node: LogNode, entries: readonly LogEntry[]): Omit<Delivery, 'done'> {
     const { nodeId, environmentId } = node;
     const receivedAt = new Date(clock.now());
     let bytes = 0;
-    const lines = entries.flatMap(({ pipelineId, lines: given }) => {
-      const texts = given.map((line) => storableText(line, AGENT_LIMITS.logLineChars));
+    const lines = entries.flatMap(({ pipelineId, lines: rawLines }) => {
+      const texts = rawLines.map((line) => storableText(line, AGENT_LIMITS.logLineChars));
       const levels = levelsOf(texts);
       return texts.map((line, index): NewLine => {
         bytes += Buffer.byteLength(line) + ROW_BYTES;
@@ -236,16 +246,16 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
     return { nodeId, environmentId, lines, bytes };
   }
 
-  /** Other replicas and later starts must know too, or heartbeats there would store the lines again. */
-  async function remember(node: LogNode): Promise<void> {
+  /** Other replicas and later starts must know this, or they would store the lines of heartbeats again. */
+  async function markDelivering(node: LogNode): Promise<void> {
     if (node.deliversLogs) return;
     node.deliversLogs = true;
     const { nodeId, environmentId } = node;
     try {
-      if (await rememberDelivering(db, nodeId)) {
-        unnoted.delete(nodeId);
+      if (await recordLogDelivery(db, nodeId)) {
+        unrecorded.delete(nodeId);
         await bus.publish(db, { type: 'node', nodeId, environmentId });
-      } else if (options.directory.has(nodeId)) unnoted.add(nodeId);
+      } else if (options.directory.has(nodeId)) unrecorded.add(nodeId);
     } catch {
       node.deliversLogs = false;
     }
@@ -254,54 +264,61 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
   return {
     async deliver(node, request, signal) {
       const known = await options.knownPipelines(node.environmentId);
-      const { accepted, rejected } = judge(request, known);
-      assertFewEnough(accepted);
+      const { accepted, rejected } = classify(request, known);
+      assertLineLimit(accepted);
       if (stopped || waitingBytes > WAITING_BYTES) {
         throw unavailable('too many log lines wait to be stored; keep them and try again');
       }
-      const refusal = accepted.length > 0 ? refusalOf(node) : null;
+      const refusal = accepted.length > 0 ? overBudgetError(node) : null;
       if (refusal) throw refusal;
       const delivery = deliveryOf(node, accepted);
       if (delivery.lines.length > 0) {
         await new Promise<void>((resolve, reject) => {
           add({ ...delivery, done: { resolve, reject, signal } });
-          signal.addEventListener('abort', () => reject(unavailable('the node went away')), { once: true });
+          signal.addEventListener('abort', () => reject(unavailable('the node closed the connection')), {
+            once: true,
+          });
         });
-        await remember(node);
+        await markDelivering(node);
       }
       return { ok: true, rejected };
     },
-    delivers: (node) => node.deliversLogs || unnoted.has(node.nodeId),
-    fromHeartbeat(node, entries) {
-      if (stopped || waitingBytes > UNCLAIMED_BYTES || entries.length === 0 || refusalOf(node)) return;
+    deliversLogs: (node) => node.deliversLogs || unrecorded.has(node.nodeId),
+    storeFromHeartbeat(node, entries) {
+      if (stopped || waitingBytes > HEARTBEAT_BYTES || entries.length === 0 || overBudgetError(node)) return;
       const delivery = deliveryOf(node, entries);
       if (delivery.lines.length > 0) add({ ...delivery, done: null });
     },
     sizes: () => ({
-      ...{ waitingRequests: waiting.length, deliveringNodes: unnoted.size, budgets: budget.size() },
+      ...{ waitingRequests: waiting.length, deliveringNodes: unrecorded.size, budgets: budget.size() },
     }),
     async stop() {
       stopped = true;
-      for (const end of off) end();
+      for (const unsubscribe of unsubscribers) unsubscribe();
       while (writing || waiting.length > 0) await write();
-      news.stop();
+      notifications.stop();
     },
   };
 }
 
-/** They are stored in one statement, and while it is put together nothing else runs. */
-function assertFewEnough(entries: readonly LogEntry[]): void {
-  const most = AGENT_LIMITS.logRequestLines;
+/** Limits the lines per request: building the statement blocks the event loop. */
+function assertLineLimit(entries: readonly LogEntry[]): void {
+  const limit = AGENT_LIMITS.logRequestLines;
   const count = entries.reduce((sum, { lines }) => sum + lines.length, 0);
-  if (count <= most) return;
+  if (count <= limit) return;
   throw new DomainError(
     'PAYLOAD_TOO_LARGE',
-    `The body has ${count} lines, and ${most} are the most; send them in several requests`,
+    `The body has ${count} lines, and the limit is ${limit}; send them in several requests`,
   );
 }
 
-/** Entries of known pipelines; of the others the lines are counted, and one that cannot be counted is one. */
-function judge(request: LogsRequest, known: ReadonlySet<string>): { accepted: LogEntry[]; rejected: number } {
+/**
+ * Accepts entries of known pipelines. Counts the lines of all other entries; an entry without a list of lines counts as one.
+ */
+function classify(
+  request: LogsRequest,
+  known: ReadonlySet<string>,
+): { accepted: LogEntry[]; rejected: number } {
   const check = validator(LogEntry);
   const accepted: LogEntry[] = [];
   let rejected = 0;

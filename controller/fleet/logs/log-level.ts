@@ -1,27 +1,30 @@
 /**
- * The level of a log line, as its own text tells it: a JSON `level`, the number of a syslog line, `level=` of logfmt, or a
- * word near the start. A word further on is part of the message: "no errors" is no ERROR.
+ * Detects the level of a log line from its text: a JSON `level`, the number of a syslog line, `level=` of logfmt, or a keyword
+ * near the start. A keyword further on belongs to the message: "no errors" is not an ERROR.
  */
 import { stripVTControlCharacters } from 'node:util';
 import type { LogLevel } from '../../../schemas/api/logs.ts';
 
-/** The level stands within this many characters, also behind a long timestamp and a name. */
+/** The level must be within this many characters, which leaves space for a long timestamp and a name. */
 const HEAD_CHARS = 160;
 /** Names between a timestamp and the level: host, process, logger. */
 const NAMES_BEFORE = 3;
 
-/** One level a line. What has no level of its own and continues the line before (a stack trace) has that line's. */
+/**
+ * Returns one level per line. A line without a level that continues the previous one (a stack trace) gets the level of that
+ * line.
+ */
 export function levelsOf(lines: readonly string[]): LogLevel[] {
-  let before: LogLevel = 'INFO';
+  let previous: LogLevel = 'INFO';
   return lines.map((line) => {
-    const own = levelOf(line);
-    if (own !== null) before = own;
-    else if (!continues(line)) before = 'INFO';
-    return before;
+    const level = levelOf(line);
+    if (level !== null) previous = level;
+    else if (!continues(line)) previous = 'INFO';
+    return previous;
   });
 }
 
-/** What the line itself tells; null when it tells nothing. */
+/** The level that the line itself contains; null if it contains none. */
 export function levelOf(line: string): LogLevel | null {
   const plain = line.includes('\u001b') ? stripVTControlCharacters(line) : line;
   const text = plain.trimStart();
@@ -29,11 +32,11 @@ export function levelOf(line: string): LogLevel | null {
   const head = text.slice(0, HEAD_CHARS);
   const priority = /^<(\d{1,3})>/.exec(head)?.[1];
   if (priority !== undefined) return levelOfSyslog(Number(priority) & 7);
-  const named = /(?:^|[\s{])(?:level|lvl|severity)="?(\w{1,12})/i.exec(head)?.[1];
-  return (named === undefined ? null : levelOfValue(named)) ?? levelOfText(head);
+  const keyword = /(?:^|[\s{])(?:level|lvl|severity)="?(\w{1,12})/i.exec(head)?.[1];
+  return (keyword === undefined ? null : levelOfValue(keyword)) ?? levelOfText(head);
 }
 
-/** Indented, or without a time of its own. Events in JSON each stand for themselves. */
+/** Indented, or without a timestamp. JSON events never continue a line. */
 function continues(line: string): boolean {
   if (/^\s/.test(line)) return true;
   return !line.startsWith('{') && !isTime(line.split(/\s/, 1)[0] ?? '');
@@ -46,9 +49,9 @@ function levelOfJson(text: string): LogLevel | null {
   try {
     parsed = JSON.parse(text);
   } catch {
-    // Cut short, or a template: the first `"level": …` that is not itself inside of a text.
-    const found = /"(?:level|severity|lvl|levelname)"\s*:\s*(?:"(\w{1,12})"|(\d{1,3}))/i.exec(text);
-    return levelOfValue(found?.[1] ?? (found?.[2] === undefined ? undefined : Number(found[2])));
+    // Truncated JSON or a template: take the first `"level": …` that is not inside a string.
+    const match = /"(?:level|severity|lvl|levelname)"\s*:\s*(?:"(\w{1,12})"|(\d{1,3}))/i.exec(text);
+    return levelOfValue(match?.[1] ?? (match?.[2] === undefined ? undefined : Number(match[2])));
   }
   if (typeof parsed !== 'object' || parsed === null) return null;
   for (const [key, value] of Object.entries(parsed)) {
@@ -59,7 +62,7 @@ function levelOfJson(text: string): LogLevel | null {
   return null;
 }
 
-const WORDS: Readonly<Record<string, LogLevel>> = {
+const LEVELS_BY_KEYWORD: Readonly<Record<string, LogLevel>> = {
   ...{ trace: 'TRACE', trc: 'TRACE', verbose: 'TRACE', finest: 'TRACE' },
   ...{ debug: 'DEBUG', dbg: 'DEBUG', fine: 'DEBUG' },
   ...{ info: 'INFO', inf: 'INFO', information: 'INFO', informational: 'INFO', notice: 'INFO' },
@@ -68,18 +71,18 @@ const WORDS: Readonly<Record<string, LogLevel>> = {
   ...{ panic: 'ERROR', alert: 'ERROR', emerg: 'ERROR', emergency: 'ERROR' },
 };
 
-function levelOfWord(word: string): LogLevel | null {
+function levelOfKeyword(word: string): LogLevel | null {
   const name = word.toLowerCase();
-  return Object.hasOwn(WORDS, name) ? (WORDS[name] ?? null) : null;
+  return Object.hasOwn(LEVELS_BY_KEYWORD, name) ? (LEVELS_BY_KEYWORD[name] ?? null) : null;
 }
 
 function levelOfValue(value: unknown): LogLevel | null {
   if (typeof value === 'number') return levelOfNumber(value);
   if (typeof value !== 'string') return null;
-  return /^\d{1,3}$/.test(value) ? levelOfNumber(Number(value)) : levelOfWord(value.trim());
+  return /^\d{1,3}$/.test(value) ? levelOfNumber(Number(value)) : levelOfKeyword(value.trim());
 }
 
-/** pino and bunyan count 10, 20 … 60; below 8 it is a severity of syslog. */
+/** pino and bunyan use 10, 20 … 60; numbers below 8 are syslog severities. */
 function levelOfNumber(value: number): LogLevel | null {
   if (!(value >= 0)) return null;
   if (value < 8) return levelOfSyslog(Math.floor(value));
@@ -99,44 +102,44 @@ function levelOfSyslog(severity: number): LogLevel {
 const KLOG: Readonly<Record<string, LogLevel>> = { I: 'INFO', W: 'WARN', E: 'ERROR', F: 'ERROR' };
 const NEGATIONS = new Set(['no', 'not', 'without', 'any', '0', 'zero']);
 
-/** What stands before the level may only be times, brackets, separators and, behind a time, a few names. */
+/** Only times, brackets, separators and, after a time, a few names may precede the level. */
 function levelOfText(head: string): LogLevel | null {
   const klog = /^([IWEF])\d{4} \d\d:\d\d:\d\d/.exec(head)?.[1];
   if (klog) return KLOG[klog] ?? null;
   if (/^thread '[^']*'.* panicked at|^Traceback \(|^[\w.]*(?:Error|Exception): /.test(head)) return 'ERROR';
-  let timed = false;
+  let hasTime = false;
   let names = 0;
   let bracket = false;
-  let before = '';
+  let previous = '';
   for (const token of head.split(/\s+/, 12)) {
     const opens = /^[[(<]/.test(token);
     const bare = token.replace(/^[^\w]+|[^\w]+$/g, '');
     // `ERROR:root:…`, `core:error`
-    const word = bare.split(':').find((part) => levelOfWord(part) !== null);
+    const word = bare.split(':').find((part) => levelOfKeyword(part) !== null);
     const marked = opens || bracket || token.endsWith(':') || token.endsWith('|');
-    if (word !== undefined && (marked || word === word.toUpperCase() || before === 'time')) {
-      return NEGATIONS.has(before) ? null : levelOfWord(word);
+    if (word !== undefined && (marked || word === word.toUpperCase() || previous === 'time')) {
+      return NEGATIONS.has(previous) ? null : levelOfKeyword(word);
     }
     if (isTime(token)) {
-      timed = true;
-      before = 'time';
+      hasTime = true;
+      previous = 'time';
       continue;
     }
     if (opens) bracket = true;
     if (bracket) {
       bracket = !/[\])>][:,]?$/.test(token);
-      before = '';
+      previous = '';
       continue;
     }
-    before = bare.toLowerCase();
+    previous = bare.toLowerCase();
     if (bare === '') continue;
     names += 1;
-    if (!timed || names > NAMES_BEFORE) return null;
+    if (!hasTime || names > NAMES_BEFORE) return null;
   }
   return null;
 }
 
-/** Part of a date or a time of day: digits and what stands between them, or the name of a month or day. */
+/** Part of a date or time: digits and separators, or the name of a month or weekday. */
 function isTime(token: string): boolean {
   return (
     /^[[(]?(?=.*\d.*\d)[\d:.,/+TZ-]+[\])]?[:,]?$/.test(token) ||

@@ -1,10 +1,10 @@
-/** Tells pages that there are new lines: at once, and then at most once a second for each environment. */
+/** Notifies the UI of new log lines: at once, and then at most once a second per environment. */
 import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 
 export interface LogNotifications {
-  tell(environmentId: string): void;
+  notify(environmentId: string): void;
   stop(): void;
 }
 
@@ -19,30 +19,33 @@ export function createLogNotifications({
   bus: Bus;
   clock: Clock;
 }): LogNotifications {
-  /** Environments that were told lately, and whether there is more since. */
-  const told = new Map<string, { more: boolean; cancel: () => void }>();
+  /** Environments notified within the last period, and whether lines have arrived since. */
+  const recent = new Map<string, { more: boolean; cancel: () => void }>();
 
   function publish(environmentId: string): void {
-    told.set(environmentId, { more: false, cancel: clock.after(PERIOD_MS, () => again(environmentId)) });
-    // A page that misses it looks again with the next.
+    recent.set(environmentId, {
+      more: false,
+      cancel: clock.after(PERIOD_MS, () => onPeriodEnd(environmentId)),
+    });
+    // A page that misses the notification updates with the next one.
     bus.publish(db, { type: 'ui', environmentId, topics: ['logs'] }).catch(() => {});
   }
 
-  function again(environmentId: string): void {
-    const more = told.get(environmentId)?.more;
-    told.delete(environmentId);
+  function onPeriodEnd(environmentId: string): void {
+    const more = recent.get(environmentId)?.more;
+    recent.delete(environmentId);
     if (more) publish(environmentId);
   }
 
   return {
-    tell(environmentId) {
-      const lately = told.get(environmentId);
-      if (lately) lately.more = true;
+    notify(environmentId) {
+      const entry = recent.get(environmentId);
+      if (entry) entry.more = true;
       else publish(environmentId);
     },
     stop() {
-      for (const { cancel } of told.values()) cancel();
-      told.clear();
+      for (const { cancel } of recent.values()) cancel();
+      recent.clear();
     },
   };
 }

@@ -6,13 +6,16 @@ import { findLines, type LineFilter } from './store.ts';
 
 const DEFAULT_LIMIT = 200;
 
-/** A filter reads on to `LOOKED_AT` lines, and so does a second subject; without one a page reads its own lines. */
+/**
+ * A filter scans up to `MAX_LINES_SCANNED` lines, and so does a request for one pipeline on one node. Otherwise a page reads
+ * only its own lines.
+ */
 function weight({ nodeId, pipelineId, contains, levels, since }: PipelineLogs | NodeLogs): Weight {
   const isBoth = nodeId !== undefined && pipelineId !== undefined;
   return isBoth || contains || levels !== undefined || since !== undefined ? 'heavy' : 'light';
 }
 
-/** Dates are text once an input was checked. */
+/** The validated input holds dates as text. */
 function read(ctx: Context, input: PipelineLogs | NodeLogs): Promise<LogPage> {
   const { since, limit = DEFAULT_LIMIT, ...rest } = input;
   const filter: LineFilter = { ...rest, limit, since: since && new Date(since) };

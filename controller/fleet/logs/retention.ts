@@ -1,17 +1,20 @@
-/** Days of log lines: made ahead, and dropped whole once all their lines are too old, or once all days are too large. */
+/**
+ * Manages the day partitions of log lines: creates them ahead of time, and drops whole days when all their lines are too old or
+ * all days together are too large.
+ */
 import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
 import { readFleetSettings } from '../settings/index.ts';
 import { dayAfter, dayOf, dropDay, dropDaysBefore, ensureDays, listDaySizes } from './store.ts';
 
-/** Days that are there before they begin, so that no insert has to wait for one. */
+/** Partitions are created this many days ahead, so that no insert waits for one. */
 const DAYS_AHEAD = 2;
 
 const MIB = 1024 * 1024;
 
-/** May run as often as wanted, and in several replicas at once. */
-export async function keepLogDays(options: { db: Knex; clock: Clock; log: Logger }): Promise<void> {
+/** Idempotent; several replicas may run it at once. */
+export async function maintainLogDays(options: { db: Knex; clock: Clock; log: Logger }): Promise<void> {
   const { db, clock, log } = options;
   const today = dayOf(clock.now());
   await ensureDays(
@@ -21,12 +24,12 @@ export async function keepLogDays(options: { db: Knex; clock: Clock; log: Logger
   const { logsRetentionDays } = await readFleetSettings(db);
   // The youngest line of a day is one day younger than its start.
   const dropped = await dropDaysBefore(db, dayAfter(today, -logsRetentionDays));
-  if (dropped > 0) log.info({ days: dropped, logsRetentionDays }, 'old log lines dropped');
+  if (dropped > 0) log.info({ days: dropped, logsRetentionDays }, 'old log lines were dropped');
 }
 
 /**
- * Drops the oldest days until all of them together are below the setting. Where today alone is above it, today goes too:
- * a full disk would stop everything else. May run as often as wanted, and in several replicas at once.
+ * Drops the oldest days until the total size is below the setting. If today alone exceeds it, today is dropped too: a full disk
+ * would stop everything else. Idempotent; several replicas may run it at once.
  */
 export async function limitLogSize(options: { db: Knex; clock: Clock; log: Logger }): Promise<void> {
   const { db, clock, log } = options;
@@ -41,7 +44,7 @@ export async function limitLogSize(options: { db: Knex; clock: Clock; log: Logge
     const mib = Math.round(bytes / MIB);
     log.warn(
       { day: new Date(day).toISOString().slice(0, 10), mib, logsMibTotal },
-      'log lines take more than the setting allows, the oldest day was dropped',
+      'log lines take more space than the setting allows; the oldest day was dropped',
     );
     if (day === today) await ensureDays(db, [today]);
   }

@@ -23,29 +23,29 @@ import {
 import { countNodes } from './store.ts';
 import { summary } from './summary.ts';
 
-async function locked(ctx: MutationContext, id: string): Promise<LockedNode> {
+async function getLocked(ctx: MutationContext, id: string): Promise<LockedNode> {
   const node = await lockNode(ctx.db, id);
   if (!node) throw notFound('Node');
   return node;
 }
 
-async function seen(ctx: Context, environmentId: string, nodeId: string): Promise<NodeSummary> {
+async function readSummary(ctx: Context, environmentId: string, nodeId: string): Promise<NodeSummary> {
   const { nodes } = await readStatus(ctx, { environmentId, nodeId });
   const status = nodes[0];
   if (!status) throw notFound('Node');
   return summary(status);
 }
 
-/** For whoever remembers the node, and for its push stream. */
-const nodeChanged = (ctx: MutationContext, { id, environmentId }: LockedNode) =>
+/** Signals the node directory and the push stream of the node. */
+const publishNodeChange = (ctx: MutationContext, { id, environmentId }: LockedNode) =>
   ctx.services.bus.publish(ctx.db, { type: 'node', nodeId: id, environmentId });
 
-const shown = (ctx: MutationContext, environmentId: string) =>
+const notifyUi = (ctx: MutationContext, environmentId: string) =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['fleet', 'pipelines'] });
 
 export const create = mutation({
   name: 'fleet.create',
-  summary: 'Make a node by hand: the first agent that enrolls from its host takes it over',
+  summary: 'Create a node by hand: the first agent that enrolls from its host takes it over',
   role: 'EDITOR',
   audit: 'node.created',
   input: CreateNode,
@@ -65,22 +65,23 @@ export const create = mutation({
       environmentId,
       topics: ['fleet', 'environments'],
     });
-    return seen(ctx, environmentId, id);
+    return readSummary(ctx, environmentId, id);
   },
 });
 
 export const update = mutation({
   name: 'fleet.update',
-  summary: 'Rename a node, or set the labels that it is given here',
+  summary: 'Rename a node, or set its labels',
   role: 'EDITOR',
   audit: 'node.updated',
   input: UpdateNode,
   output: NodeSummary,
   scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
   async run(ctx, { id, ...change }) {
-    const before = await locked(ctx, id);
+    const before = await getLocked(ctx, id);
     const name = change.name?.trim() ?? before.name;
-    const labels = change.labels && sorted(change.labels) !== sorted(before.uiLabels) ? change.labels : null;
+    const labels =
+      change.labels && sortedText(change.labels) !== sortedText(before.uiLabels) ? change.labels : null;
     const diff: Record<string, [unknown, unknown]> = {
       ...(name === before.name ? {} : { name: [before.name, name] }),
       ...(labels ? { labels: [before.uiLabels, labels] } : {}),
@@ -93,31 +94,31 @@ export const update = mutation({
     });
     if (Object.keys(diff).length > 0) {
       await writeNode(ctx.db, id, { name, labels });
-      if (labels) await nodeChanged(ctx, before);
-      await shown(ctx, before.environmentId);
+      if (labels) await publishNodeChange(ctx, before);
+      await notifyUi(ctx, before.environmentId);
     }
-    return seen(ctx, before.environmentId, id);
+    return readSummary(ctx, before.environmentId, id);
   },
 });
 
-/** The database has an order of its own for the keys of an object. */
-const sorted = (labels: Record<string, string>) =>
+/** jsonb returns object keys in its own order. */
+const sortedText = (labels: Record<string, string>) =>
   JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 export const remove = mutation({
   name: 'fleet.delete',
-  summary: 'Delete a node with what it has reported; its agent is refused from then on',
+  summary: 'Delete a node and its reports; its agent is rejected from then on',
   role: 'EDITOR',
   audit: 'node.deleted',
   input: NodeId,
   output: DeletedNode,
   scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
   async run(ctx, { id }) {
-    const node = await locked(ctx, id);
+    const node = await getLocked(ctx, id);
     await deleteNode(ctx.db, id);
     ctx.audit({ entityType: 'Node', entityId: id, metadata: { name: node.name, host: node.host } });
-    await nodeChanged(ctx, node);
-    await shown(ctx, node.environmentId);
+    await publishNodeChange(ctx, node);
+    await notifyUi(ctx, node.environmentId);
     await ctx.services.bus.publish(ctx.db, {
       type: 'ui',
       environmentId: node.environmentId,
@@ -129,14 +130,14 @@ export const remove = mutation({
 
 export const revokeNode = mutation({
   name: 'fleet.revokeNode',
-  summary: 'Take back the token of a node: its agent is refused until it enrolls again, as a new node',
+  summary: 'Revoke the token of a node: its agent is rejected until it enrolls again, as a new node',
   role: 'ADMIN',
   audit: 'node.revoked',
   input: NodeId,
   output: RevokedNode,
   scope: (ctx, input) => objectScope(ctx, 'Node', input.id),
   async run(ctx, { id }) {
-    const node = await locked(ctx, id);
+    const node = await getLocked(ctx, id);
     if (node.enrolledAt === null)
       throw preconditionFailed(
         `The node "${node.name}" has not enrolled yet, so it has no token; delete it instead`,
@@ -149,8 +150,8 @@ export const revokeNode = mutation({
     });
     if (node.revokedAt === null) {
       await revokeToken(ctx.db, id, new Date(ctx.clock.now()));
-      await nodeChanged(ctx, node);
-      await shown(ctx, node.environmentId);
+      await publishNodeChange(ctx, node);
+      await notifyUi(ctx, node.environmentId);
     }
     return { id, name: node.name, revoked: true as const };
   },

@@ -1,4 +1,4 @@
-/** Nodes as people edit them: made by hand, named, labelled, revoked, deleted. */
+/** Changes that users make to nodes: create by hand, rename, label, revoke, delete. */
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import { brokeUnique } from '../../database/errors.ts';
@@ -12,12 +12,12 @@ export interface LockedNode {
   host: string;
   channel: 'stable' | 'dev';
   uiLabels: LabelMap;
-  /** Null for one that waits for its host. */
+  /** Null for a node that waits for its host. */
   enrolledAt: Date | null;
   revokedAt: Date | null;
 }
 
-/** Locked until the transaction ends; null where there is no such node. */
+/** Locks the node until the transaction ends; null if there is none. */
 export async function lockNode(tx: Knex, id: string): Promise<LockedNode | null> {
   const row = await tx('nodes').where({ id }).forUpdate().first({
     id: 'id',
@@ -29,10 +29,10 @@ export async function lockNode(tx: Knex, id: string): Promise<LockedNode | null>
     enrolledAt: 'enrolled_at',
     revokedAt: 'token_revoked_at',
   });
-  return row ?? null;
+  return (row as LockedNode | undefined) ?? null;
 }
 
-/** How many nodes the environment may have; null for any number. Nobody enrolls in it until the transaction ends. */
+/** The node limit of the environment, null if unlimited. Blocks enrollments in it until the transaction ends. */
 export async function lockNodeLimit(tx: Knex, environmentId: string): Promise<number | null> {
   const row: { limit: number | null } | undefined = await tx('environments')
     .where({ id: environmentId })
@@ -47,7 +47,7 @@ export async function lockNodeLimit(tx: Knex, environmentId: string): Promise<nu
   return row?.limit ?? null;
 }
 
-/** @throws CONFLICT where another node waits for that host already. */
+/** @throws CONFLICT if another node waits for that host. */
 export async function insertWaitingNode(
   tx: Knex,
   node: { environmentId: string; name: string; host: string; apiPort: number | null },
@@ -64,14 +64,14 @@ export async function insertWaitingNode(
     .catch((error: unknown) => {
       throw brokeUnique(error, 'nodes_waiting_unique')
         ? conflict(
-            `A node waits for the host "${node.host}" already; start its agent, or delete that node first`,
+            `A node is already waiting for the host "${node.host}"; start its agent, or delete that node first`,
           )
         : error;
     });
   return id;
 }
 
-/** New labels change what the node is served. */
+/** New labels increment the config revision, since they change what the node is served. */
 export async function writeNode(
   tx: Knex,
   id: string,
@@ -87,7 +87,7 @@ export async function writeNode(
     });
 }
 
-/** What is under way to it ends too: nobody will hear how. */
+/** Also clears a pending update: the agent can no longer report its outcome. */
 export async function revokeToken(tx: Knex, id: string, at: Date): Promise<void> {
   await tx('nodes').where({ id }).update({
     token_revoked_at: at,
@@ -99,7 +99,7 @@ export async function revokeToken(tx: Knex, id: string, at: Date): Promise<void>
   });
 }
 
-/** With what it has reported; the lines of its logs go with their day. */
+/** Deletes the node and its reports. Its log lines are dropped with their day partition. */
 export async function deleteNode(tx: Knex, id: string): Promise<void> {
   await tx('node_pipelines').where({ node_id: id }).delete();
   await tx('nodes').where({ id }).delete();

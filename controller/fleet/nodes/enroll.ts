@@ -7,8 +7,8 @@ import { storableText } from '../../platform/text/storable-text.ts';
 import { countNodes, countUse, enrollNode, lockEnrollmentToken, lockWaitingNode } from './store.ts';
 
 /**
- * A node joins: 401 for a token that is unknown or expired; 403 where it is revoked or used up, or the environment is
- * full. The node's own token is in the answer and stored only as a hash.
+ * Enrolls a node. Answers 401 for an unknown or expired token; 403 for a revoked or used up one, or when the environment is
+ * full. The response carries the node's own token, which is stored only as a hash.
  */
 export async function enroll(ctx: Context, request: EnrollRequest): Promise<EnrollResponse> {
   const parsed = parseToken('hge', request.token);
@@ -27,7 +27,7 @@ export async function enroll(ctx: Context, request: EnrollRequest): Promise<Enro
       throw forbidden('The enrollment token is used up; generate a new one in the environment');
     }
     const waiting = await lockWaitingNode(tx, token.environmentId, request.hostname);
-    // One that waits is among them already.
+    // A waiting node already counts against the limit.
     if (
       !waiting &&
       token.maxNodes !== null &&

@@ -2,44 +2,47 @@ import { ListNodes } from '../../../schemas/api/fleet.ts';
 import { cellCode, FleetMatrix } from '../../../schemas/api/matrix.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { query } from '../../platform/operation/operation.ts';
-import { type Cells, type NodeCells, ofJoined, readCells } from '../status/index.ts';
+import { type Cells, memoizePerJoin, type NodeCells, readCells } from '../status/index.ts';
 
-/** `places` are those of pipelines in the answer, by their places among all; -1 for one that is not in it. */
-function numbersOf({ cells }: NodeCells, places: readonly number[]): number[] {
+/**
+ * The cells of one node as a flat list of numbers. `columns` maps the index of a pipeline to its column in the answer; -1 for a
+ * pipeline without a column.
+ */
+function flattenCells({ cells }: NodeCells, columns: readonly number[]): number[] {
   const numbers: number[] = [];
-  for (const { place, status, desired, canary, version } of cells) {
-    const shown = places[place] ?? -1;
-    if (shown >= 0) numbers.push(shown, cellCode(status, desired, canary), version ?? -1);
+  for (const { pipelineIndex, status, desired: isDesired, canary, version } of cells) {
+    const column = columns[pipelineIndex] ?? -1;
+    if (column >= 0) numbers.push(column, cellCode(status, isDesired, canary), version ?? -1);
   }
   return numbers;
 }
 
-const matrix = ofJoined(({ nodes, pipelines }: Cells): FleetMatrix => {
-  const shown = pipelines.filter(
+const matrix = memoizePerJoin(({ nodes, pipelines }: Cells): FleetMatrix => {
+  const deployed = pipelines.filter(
     ({ deployedVersion, rollout }) => deployedVersion !== null || rollout !== null,
   );
-  const places = pipelines.map((pipeline) => shown.indexOf(pipeline));
+  const columns = pipelines.map((pipeline) => deployed.indexOf(pipeline));
   return {
-    pipelines: shown.map(({ id, name, deployedVersion, rollout }) => ({
+    pipelines: deployed.map(({ id, name, deployedVersion, rollout }) => ({
       ...{ id, name, version: deployedVersion },
       canaryVersion: rollout?.version ?? null,
     })),
-    nodes: nodes.map((one) => ({
-      id: one.node.id,
-      name: one.node.name,
-      host: one.node.host,
-      status: one.health,
-      maintenance: one.node.maintenance,
-      labels: one.labels,
-      groupIds: one.groups.map(({ id }) => id),
-      cells: numbersOf(one, places),
+    nodes: nodes.map((row) => ({
+      id: row.node.id,
+      name: row.node.name,
+      host: row.node.host,
+      status: row.health,
+      maintenance: row.node.maintenance,
+      labels: row.labels,
+      groupIds: row.groups.map(({ id }) => id),
+      cells: flattenCells(row, columns),
     })),
   };
 });
 
 export const read = query({
   name: 'fleet.matrix',
-  summary: 'Nodes against pipelines, in short: for thousands of nodes',
+  summary: 'Compact matrix of nodes and pipelines, for thousands of nodes',
   role: 'VIEWER',
   input: ListNodes,
   output: FleetMatrix,

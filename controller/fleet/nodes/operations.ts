@@ -14,8 +14,8 @@ import { notFound } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
 import { countComponentTypes } from '../engines/index.ts';
 import { findEnvironment } from '../environments/index.ts';
-import { type NodeStatus, ofJoined, readArchivedNodes, readStatus } from '../status/index.ts';
-import { pendingOf } from '../updates/pending-update.ts';
+import { memoizePerJoin, type NodeStatus, readArchivedNodes, readStatus } from '../status/index.ts';
+import { presentPending } from '../updates/pending-update.ts';
 import { findNode, writeMaintenance } from './store.ts';
 import { summary } from './summary.ts';
 
@@ -30,17 +30,17 @@ const withPipelines = (status: NodeStatus): NodeWithPipelines => ({
   })),
 });
 
-const summaries = ofJoined(({ nodes }) => nodes.map(summary));
-const matrix = ofJoined(({ nodes }) => nodes.map(withPipelines));
+const summaries = memoizePerJoin(({ nodes }) => nodes.map(summary));
+const matrix = memoizePerJoin(({ nodes }) => nodes.map(withPipelines));
 
 export const list = query({
   name: 'fleet.list',
-  summary: 'Nodes of an environment; those that are archived only where they are asked for',
+  summary: 'Nodes of an environment; archived nodes only on request',
   role: 'VIEWER',
   permission: 'nodes.read',
   input: ListNodes,
   output: NodeList,
-  // Without a bound: archived nodes are kept until somebody deletes them.
+  // Unbounded: archived nodes stay until they are deleted.
   weight: ({ includeArchived }) => (includeArchived ? 'heavy' : 'light'),
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, includeArchived = false }) {
@@ -52,7 +52,7 @@ export const list = query({
 
 export const listWithPipelineStatus = query({
   name: 'fleet.listWithPipelineStatus',
-  summary: 'Nodes of an environment, each with what it runs and should run',
+  summary: 'Nodes of an environment, each with the pipelines that it runs and should run',
   role: 'VIEWER',
   input: ListNodesWithPipelines,
   output: NodeListWithPipelines,
@@ -63,7 +63,7 @@ export const listWithPipelineStatus = query({
 
 export const get = query({
   name: 'fleet.get',
-  summary: 'One node: what it runs against what it should, its host and its agent',
+  summary: 'One node: its running and desired pipelines, its host and its agent',
   role: 'VIEWER',
   permission: 'nodes.read',
   input: GetNode,
@@ -82,7 +82,7 @@ export const get = query({
     return {
       ...summary(status),
       apiPort: found.apiPort,
-      pendingUpdate: found.update && pendingOf(found.update),
+      pendingUpdate: found.update && presentPending(found.update),
       failedUpdates: found.failedUpdates,
       updateError: status.node.updateError,
       pipelines: status.pipelines,
@@ -101,7 +101,7 @@ export const get = query({
 
 export const setMaintenance = mutation({
   name: 'fleet.setMaintenance',
-  summary: 'Take the pipelines off a node for a while, or give them back',
+  summary: 'Put a node into maintenance, in which it runs no pipelines, or end its maintenance',
   role: 'EDITOR',
   permission: 'nodes.manage',
   audit: 'node.maintenanceChanged',

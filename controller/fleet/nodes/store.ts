@@ -1,10 +1,10 @@
-/** Nodes, their tokens, and what they report. */
+/** Reads and writes nodes and their enrollment tokens. */
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import type { FailedUpdate, MaintainedNode } from '../../../schemas/api/fleet.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { SAMPLE_REQUESTS, type SampleRequests } from '../config/sample-requests.ts';
-import { UNDER_WAY, type UpdateUnderWay } from '../updates/pending-update.ts';
+import { PENDING_UPDATE, type PendingAgentUpdate } from '../updates/pending-update.ts';
 
 export interface NodeIdentity {
   nodeId: string;
@@ -12,29 +12,29 @@ export interface NodeIdentity {
   tokenId: string;
   tokenHash: Buffer;
   revoked: boolean;
-  /** For its silence: it comes back with its next call. */
+  /** Archived for its silence; the next request of its agent unarchives it. */
   archived: boolean;
   maintenance: boolean;
   uiLabels: LabelMap;
   agentLabels: LabelMap;
-  /** This node's own share of its config revision. */
+  /** The node's part of its config revision; the other part is that of the environment. */
   revision: number;
-  /** Its log lines have come by /api/agent/logs: those in its heartbeats are the same ones. */
+  /** The node has delivered log lines by /api/agent/logs. The lines in its heartbeats are the same ones. */
   deliversLogs: boolean;
-  /** The update of its agent that is under way; null mostly. */
-  update: UpdateUnderWay | null;
-  /** None mostly. */
+  /** The pending update of its agent; usually null. */
+  update: PendingAgentUpdate | null;
+  /** Usually empty. */
   sampleRequests: SampleRequests;
 }
 
 const IDENTITY = `SELECT n.id AS "nodeId", n.environment_id AS "environmentId", n.token_id AS "tokenId",
     n.token_hash AS "tokenHash", n.token_revoked_at IS NOT NULL AS revoked, n.archived_at IS NOT NULL AS archived, n.maintenance, n.ui_labels AS "uiLabels",
     coalesce(r.agent_labels, '{}') AS "agentLabels", n.config_revision AS revision,
-    coalesce(r.delivers_logs, false) AS "deliversLogs", ${UNDER_WAY} AS update,
+    coalesce(r.delivers_logs, false) AS "deliversLogs", ${PENDING_UPDATE} AS update,
     ${SAMPLE_REQUESTS} AS "sampleRequests"
   FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id WHERE n.token_id IS NOT NULL`;
 
-/** Those that have one of the ids, or one of the tokens. */
+/** Finds the nodes that have one of the ids or tokens. */
 export async function findIdentities(
   db: Knex,
   wanted: { nodeIds: readonly string[]; tokenIds: readonly string[] },
@@ -46,13 +46,13 @@ export async function findIdentities(
   return rows;
 }
 
-/** All at once: after a start, every node asks in the same seconds. */
+/** Reads all nodes at once: after a start, every node polls within the same seconds. */
 export async function listIdentities(db: Knex): Promise<NodeIdentity[]> {
   const { rows } = await db.raw<{ rows: NodeIdentity[] }>(IDENTITY);
   return rows;
 }
 
-/** What tells whether a node that is remembered is still as it was. */
+/** The fields that show whether a cached node is out of date. */
 export interface NodeState {
   nodeId: string;
   tokenId: string;
@@ -62,7 +62,7 @@ export interface NodeState {
   revision: number;
 }
 
-/** One pass over the nodes and no join: cheap enough for every minute. */
+/** One scan of the nodes without a join, which is cheap enough for every minute. */
 export async function listStates(db: Knex): Promise<NodeState[]> {
   return db('nodes')
     .whereNotNull('token_id')
@@ -114,7 +114,7 @@ export async function countUse(tx: Knex, tokenId: string): Promise<void> {
   await tx('enrollment_tokens').where({ id: tokenId }).increment('uses', 1);
 }
 
-/** Those that the limit of the environment counts: without the archived ones. */
+/** Counts the nodes against the environment's limit: archived ones do not count. */
 export async function countNodes(db: Knex, environmentId: string): Promise<number> {
   const row = await db('nodes')
     .where({ environment_id: environmentId, archived_at: null })
@@ -124,7 +124,7 @@ export async function countNodes(db: Knex, environmentId: string): Promise<numbe
 }
 
 export interface NodeEnrollment {
-  /** The id of the node that it takes over. */
+  /** The id of the waiting node that it takes over. */
   waiting: string | null;
   environmentId: string;
   name: string;
@@ -136,7 +136,7 @@ export interface NodeEnrollment {
   tokenHash: Buffer;
 }
 
-/** The node that somebody made by hand for this host and that never enrolled; locked until the transaction ends. */
+/** Finds the node that was created by hand for this host and has not enrolled; locked until the transaction ends. */
 export async function lockWaitingNode(tx: Knex, environmentId: string, host: string): Promise<string | null> {
   const row: { id: string } | undefined = await tx('nodes')
     .where({ environment_id: environmentId, host })
@@ -146,7 +146,7 @@ export async function lockWaitingNode(tx: Knex, environmentId: string, host: str
   return row?.id ?? null;
 }
 
-/** Answers the node's id: that of the one which waited, with its name and labels, or a new one. */
+/** Returns the node's id: that of the waiting node, whose name and labels stay, or a new one. */
 export async function enrollNode(tx: Knex, node: NodeEnrollment): Promise<string> {
   const columns = {
     os: node.os,
@@ -176,24 +176,27 @@ export interface FoundNode {
   id: string;
   environmentId: string;
   apiPort: number | null;
-  update: UpdateUnderWay | null;
+  update: PendingAgentUpdate | null;
   failedUpdates: FailedUpdate[];
 }
 
 export async function findNode(db: Knex, id: string): Promise<FoundNode | null> {
   const { rows } = await db.raw<{ rows: FoundNode[] }>(
-    `SELECT n.id, n.environment_id AS "environmentId", n.api_port AS "apiPort", ${UNDER_WAY} AS update,
+    `SELECT n.id, n.environment_id AS "environmentId", n.api_port AS "apiPort", ${PENDING_UPDATE} AS update,
        n.failed_updates AS "failedUpdates"
      FROM nodes n WHERE n.id = ?`,
     [id],
   );
   const found = rows[0];
   return found
-    ? { ...found, failedUpdates: found.failedUpdates.map((one) => ({ ...one, at: new Date(one.at) })) }
+    ? {
+        ...found,
+        failedUpdates: found.failedUpdates.map((update) => ({ ...update, at: new Date(update.at) })),
+      }
     : null;
 }
 
-/** Null where there is no such node. `changed` is false where it was so already: then nothing is written. */
+/** Null if there is no such node. `changed` is false if the value was the same; then nothing is written. */
 export async function writeMaintenance(
   tx: Knex,
   id: string,
@@ -211,7 +214,7 @@ export async function writeMaintenance(
   return { node: { ...before, maintenance: enabled }, changed: true };
 }
 
-/** Every pipeline of the environment that a node may still report, the pruned ones of the last day included. */
+/** Ids of all pipelines that a node may still report, including those pruned within the last day. */
 export async function listPipelineIds(db: Knex, environmentId: string): Promise<string[]> {
   return db('pipelines').where({ environment_id: environmentId }).pluck('id');
 }

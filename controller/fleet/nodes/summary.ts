@@ -3,7 +3,7 @@ import type { NodeSummary } from '../../../schemas/api/fleet.ts';
 import { engineSupport } from '../engines/index.ts';
 import type { NodeStatus } from '../status/index.ts';
 
-/** A node as lists show it. */
+/** Presents a node for lists. */
 export function summary(status: NodeStatus): NodeSummary {
   const { node } = status;
   return {
@@ -16,7 +16,7 @@ export function summary(status: NodeStatus): NodeSummary {
     statusReason: status.healthReason,
     agentVersion: node.agentVersion,
     engineVersion: node.engineVersion,
-    engineProblem: problemOf(node.engineVersion),
+    engineProblem: engineProblemOf(node.engineVersion),
     deploymentMode: node.deploymentMode,
     revoked: node.revoked,
     channel: node.channel,
@@ -35,13 +35,13 @@ export function summary(status: NodeStatus): NodeSummary {
   };
 }
 
-function problemOf(banner: string | null): string | null {
+function engineProblemOf(banner: string | null): string | null {
   const { state, message } = engineSupport(banner);
   return state === 'unsupported' ? message : null;
 }
 
-/** Only what a group gives makes them differ. */
+/** Own labels differ from the effective ones only if a group adds labels. */
 function ownLabels({ node, groups }: NodeStatus): { ownLabels?: LabelMap } {
-  const given = groups.some(({ labelTemplate }) => Object.keys(labelTemplate).length > 0);
-  return given ? { ownLabels: { ...node.agentLabels, ...node.uiLabels } } : {};
+  const addsLabels = groups.some(({ labelTemplate }) => Object.keys(labelTemplate).length > 0);
+  return addsLabels ? { ownLabels: { ...node.agentLabels, ...node.uiLabels } } : {};
 }

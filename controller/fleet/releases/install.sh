@@ -1,22 +1,22 @@
 #!/bin/sh
-# Installs the Headgate agent on Linux, brings it up to date, or removes it.
+# Installs, updates or removes the Headgate agent on Linux.
 #
 #   curl -fsSL https://headgate.example.com/agent/install.sh | SVC_TOKEN=… sh -s -- [options]
 #
-#   --version <v>   this version and not the newest
+#   --version <v>   this version instead of the newest
 #   --channel <c>   stable (default) or dev
-#   --user <u>      the user that the agent runs as (default headgate-agent, which is made; root for privileged sources)
-#   --prefix <dir>  where it goes: <dir>/lib/headgate-agent and a link in <dir>/bin (default /usr/local)
-#   --no-service    no service, no user and no settings: only the program
-#   --uninstall     removes the service and the program; --purge its data, settings and user too
+#   --user <u>      the user that the agent runs as (default headgate-agent, which is created; root for privileged sources)
+#   --prefix <dir>  the target: <dir>/lib/headgate-agent and a link in <dir>/bin (default /usr/local)
+#   --no-service    only the program, without service, user and settings
+#   --uninstall     removes the service and the program; --purge also its data, settings and user
 #
-# SVC_TOKEN, SVC_ENGINE_BIN, SVC_NODE_LABELS, SVC_DATA_DIR, SVC_UPDATE_PUBLIC_KEY and the like go from the environment into
-# the settings of the service when it is installed for the first time, and so do HTTPS_PROXY, HTTP_PROXY, NO_PROXY,
-# NODE_EXTRA_CA_CERTS and SSL_CERT_FILE. With DESTDIR set, as images are built, everything goes below that folder, no user is
-# made and nothing is started.
+# The first installation copies all SVC_* variables (SVC_TOKEN, SVC_ENGINE_BIN, SVC_NODE_LABELS, SVC_DATA_DIR, …) and
+# HTTPS_PROXY, HTTP_PROXY, NO_PROXY, NODE_EXTRA_CA_CERTS and SSL_CERT_FILE from the environment into the settings of the
+# service. With DESTDIR set, for building images, everything is installed below that folder, no user is created and nothing
+# is started.
 set -eu
 umask 022
-# Where su has left the path of the user.
+# Plain su keeps the user's path, which may lack these folders.
 PATH=$PATH:/usr/sbin:/sbin
 
 BASE_URL=''
@@ -27,7 +27,7 @@ CONFIG=$DESTDIR/etc/headgate-agent
 UNIT=$DESTDIR/etc/systemd/system/$NAME.service
 WORK=''
 
-say() { printf '%s\n' "$*"; }
+info() { printf '%s\n' "$*"; }
 fail() {
   printf 'install: %s\n' "$*" >&2
   exit 1
@@ -37,7 +37,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 clean() {
   [ -z "$WORK" ] || rm -rf "$WORK"
   rm -f "$CONFIG/agent.env.new" 2>/dev/null || true
-  # Only where nothing came to be in it.
+  # Only if it is empty.
   rmdir "$lib" 2>/dev/null || true
 }
 
@@ -47,7 +47,7 @@ fetch() {
     case $BASE_URL in https:*) proto='=https' ;; *) proto='=http,https' ;; esac
     curl -fsSL --proto "$proto" --connect-timeout 20 --max-time 600 --retry 2 -o "$2" "$1"
   elif have wget; then
-    # Without a limit of time of our own: some wgets of BusyBox crash on it.
+    # No time limit: some wgets of BusyBox crash on the option.
     wget -q -O "$2" "$1"
   else
     fail 'curl or wget is needed; install one of them'
@@ -72,7 +72,7 @@ architecture() {
   esac
 }
 
-# musl may be there beside another library, and a stand-in for the other one beside musl: ldd knows whose machine it is.
+# Either C library may be installed beside the other one; ldd shows which one the system uses.
 c_library() {
   case $(ldd --version 2>&1 || true) in
     *musl*)
@@ -105,7 +105,7 @@ is_word() {
   esac
 }
 
-# Processes of this machine, and of none of its containers, that run what is in the folder of the program.
+# Processes that run a program in this folder, without those in containers.
 running() {
   for process in /proc/[0-9]*; do
     case $(readlink "$process/exe" 2>/dev/null || true) in
@@ -114,8 +114,8 @@ running() {
   done
 }
 
-# An agent that somebody else than systemd has started would write its token again. The program is gone by now, so that
-# nobody starts it anew. Engines get up to 605 s to end, by the drainSeconds of their pipelines.
+# An agent that was not started by systemd would write its token again. The program is already deleted, so no agent starts
+# again. Engines may drain for up to 605 s (drainSeconds of their pipelines).
 stop_agents() {
   program=$(cd "${lib%/*}" 2>/dev/null && pwd -P)/$NAME || return 0
   for pid in $(running "$program"); do kill "$pid" 2>/dev/null || true; done
@@ -135,15 +135,15 @@ uninstall() {
   fi
   rm -rf "$lib"
   [ ! -L "$bin/$NAME" ] || rm -f "$bin/$NAME"
-  say "removed $lib"
+  info "removed $lib"
   [ "$service" = 1 ] || return 0
   stop_agents
   data=$DESTDIR$(data_dir)
   if [ "$purge" = 0 ]; then
-    say "kept: $data and $CONFIG (--uninstall --purge removes them)"
+    info "kept: $data and $CONFIG (--uninstall --purge removes them)"
     return 0
   fi
-  # Only what an agent has made, and the folder itself where nothing else is in it: it may be one that others use.
+  # Only the files of an agent, and the folder itself if it is empty then: others may use it too.
   if [ -e "$data/node-token" ]; then
     for entry in agent.lock pipelines certs data node-token; do
       rm -rf "${data:?}/$entry"
@@ -154,7 +154,7 @@ uninstall() {
   if [ -z "$DESTDIR" ]; then
     userdel "$NAME" >/dev/null 2>&1 || deluser "$NAME" >/dev/null 2>&1 || true
   fi
-  say "removed the data in $data, and $CONFIG"
+  info "removed the data in $data, and $CONFIG"
 }
 
 # The value of a variable in the settings of the service.
@@ -171,22 +171,22 @@ make_user() {
   if id "$user" >/dev/null 2>&1; then
     return 0
   fi
-  [ "$user" = "$NAME" ] || fail "there is no user $user; make it first"
+  [ "$user" = "$NAME" ] || fail "there is no user $user; create it first"
   if have useradd; then
     useradd --system --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin "$user"
   elif have adduser; then
     adduser -S -D -H -h /nonexistent -s /sbin/nologin "$user"
   else
-    fail "the user $user cannot be made: there is neither useradd nor adduser"
-  fi || fail "the user $user cannot be made"
+    fail "the user $user cannot be created: there is neither useradd nor adduser"
+  fi || fail "the user $user cannot be created"
 }
 
-# In the form of systemd's EnvironmentFile: in double quotes, where \ and " take a backslash.
+# In the format of systemd's EnvironmentFile: in double quotes, with \ and " escaped by a backslash.
 write_settings() {
   mkdir -p "$CONFIG"
   if [ -e "$CONFIG/agent.env" ]; then
-    say "kept $CONFIG/agent.env"
-    [ -z "${SVC_TOKEN:-}" ] || say "the SVC_TOKEN given now is not in it: to enroll anew, put it there, stop the agent, delete $(data_dir)/node-token, and start it again"
+    info "kept $CONFIG/agent.env"
+    [ -z "${SVC_TOKEN:-}" ] || info "the SVC_TOKEN given now is not in it: to enroll again, put it there, stop the agent, delete $(data_dir)/node-token, and start it again"
     return 0
   fi
   (
@@ -200,7 +200,7 @@ write_settings() {
   mv -f "$CONFIG/agent.env.new" "$CONFIG/agent.env"
 }
 
-# A folder that holds other things keeps its owner and mode: it may be one that others use.
+# A folder that contains other files keeps its owner and mode: others may use it too.
 make_data() {
   data=$(data_dir)
   is_path "$data" || fail "SVC_DATA_DIR must be an absolute path of letters, digits, dots, dashes and underscores"
@@ -208,11 +208,11 @@ make_data() {
   if [ -n "$DESTDIR" ]; then
     return 0
   elif [ -n "$(ls -A "$data/")" ] && [ ! -e "$data/node-token" ]; then
-    say "$data is not empty and keeps its owner and mode: $user must be able to write there"
+    info "$data is not empty and keeps its owner and mode: $user must be able to write there"
     return 0
   fi
   if [ -z "$(find "$data/" -prune -user "$user")" ]; then
-    # What the agent wrote as another user.
+    # Files that the agent wrote as another user.
     for entry in node-token pipelines certs data; do
       [ ! -e "$data/$entry" ] || chown -R -h "$user" "$data/$entry"
     done
@@ -235,7 +235,7 @@ StartLimitIntervalSec=0
 [Service]
 User=$user
 EnvironmentFile=${CONFIG#"$DESTDIR"}/agent.env
-# An update that did not live until its first poll is taken back.
+# Reverts an update that did not survive until its first poll.
 ExecStartPre=/bin/sh -c '[ ! -e $executable.previous ] || { [ ! -e $executable.pending ] || mv -f $executable.pending $executable.failed; mv -f $executable.previous $executable; }'
 ExecStart=$executable${channel:+ --channel $channel}
 Restart=always
@@ -265,8 +265,8 @@ END
   fi
 }
 
-# The program is replaced in one step: one that runs is not disturbed. All is made ready beside its folder, which belongs to
-# the user of the agent: what root writes, checks and runs in there, that user could put something else in the place of.
+# The program is replaced in one step, so a running agent is not disturbed. Everything is prepared next to its folder and not
+# in it: the folder belongs to the user of the agent, who could replace what root writes, checks and runs there.
 install_program() {
   arch=$(architecture)
   file=$NAME-linux-$arch$(c_library)
@@ -282,23 +282,23 @@ install_program() {
   wanted=$(sed -n "s/^\([0-9a-f]\{64\}\)  $file\$/\1/p" "$WORK/SHA256SUMS")
   [ -n "$wanted" ] || fail "the agent $version was not built for this machine ($file)"
   if [ -x "$lib/$NAME" ] && [ "$(digest "$lib/$NAME")" = "$wanted" ]; then
-    say "$lib/$NAME is $version already"
+    info "$lib/$NAME is $version already"
   else
     fetch "$release/$version/$file" "$WORK/$NAME" || fail "the download of $file broke off; run this again"
-    [ "$(digest "$WORK/$NAME")" = "$wanted" ] || fail "the SHA-256 of $file is not the one that was announced; nothing was installed"
+    [ "$(digest "$WORK/$NAME")" = "$wanted" ] || fail "the SHA-256 of $file is not the announced one; nothing was installed"
     chmod 755 "$WORK/$NAME"
-    said=$("$WORK/$NAME" --version) || fail "$file does not run on this machine$(missing_libraries)"
-    [ "$said" = "$version" ] || fail "$file says that it is $said and not $version; nothing was installed"
+    reported=$("$WORK/$NAME" --version) || fail "$file does not run on this machine$(missing_libraries)"
+    [ "$reported" = "$version" ] || fail "$file reports the version $reported instead of $version; nothing was installed"
     [ ! -d "$lib/$NAME" ] || fail "$lib/$NAME is a folder; remove it"
     mv -f "$WORK/$NAME" "$lib/$NAME"
     rm -f "$lib/$NAME.previous" "$lib/$NAME.pending" "$lib/$NAME.failed"
-    say "installed $lib/$NAME $version"
+    info "installed $lib/$NAME $version"
     changed=1
   fi
   ln -sfn "../lib/$NAME/$NAME" "$bin/$NAME"
 }
 
-# The agents for musl take these from the machine.
+# The agents for musl use these libraries of the machine.
 missing_libraries() {
   [ "$(c_library)" != -musl ] || echo '; it needs libstdc++ and libgcc (apk add libstdc++ libgcc)'
 }
@@ -309,23 +309,23 @@ start_service() {
     write_unit
     return 0
   fi
-  # The agent replaces itself when it is updated from the controller.
+  # The agent replaces its own program when the controller updates it.
   chown -h "$user" "$lib" "$lib/$NAME"
   if ! with_systemd; then
-    say "there is no systemd here: run $prefix/bin/$NAME as $user under a supervisor, with the settings in $CONFIG/agent.env"
+    info "there is no systemd here: run $prefix/bin/$NAME as $user under a supervisor, with the settings in $CONFIG/agent.env"
     return 0
   fi
   write_unit
   systemctl daemon-reload
   systemctl enable "$NAME" >/dev/null 2>&1
-  # Engines are not disturbed where nothing is new.
+  # Engines are not disturbed if nothing changed.
   if [ "$changed" = 1 ]; then action=restart; else action=start; fi
   systemctl "$action" "$NAME" || fail "the service does not start; see: journalctl -u $NAME"
-  # One that cannot enroll, or has a wrong setting, ends within a moment.
+  # An agent that cannot enroll, or has a wrong setting, exits within a second.
   sleep 1
   systemctl is-active --quiet "$NAME" || fail "the service does not stay up; see: journalctl -u $NAME"
-  say "$NAME runs; see: journalctl -u $NAME"
-  [ -n "$(setting SVC_ENGINE_BIN)" ] || have vector || say 'no engine is on the path: install Vector, or set SVC_ENGINE_BIN'
+  info "$NAME runs; see: journalctl -u $NAME"
+  [ -n "$(setting SVC_ENGINE_BIN)" ] || have vector || info 'no engine is on the path: install Vector, or set SVC_ENGINE_BIN'
 }
 
 main() {
@@ -363,14 +363,14 @@ main() {
   fi
   install_program
   if [ "$service" = 0 ]; then
-    say "start it with: SVC_URL=$BASE_URL SVC_TOKEN=… $bin/$NAME"
+    info "start it with: SVC_URL=$BASE_URL SVC_TOKEN=… $bin/$NAME"
     return 0
   fi
-  [ -e "$CONFIG/agent.env" ] || [ -e "$DESTDIR${SVC_DATA_DIR:-/var/lib/svc-agent}/node-token" ] || [ -n "${SVC_TOKEN:-}" ] || say "no SVC_TOKEN was given: put one into $CONFIG/agent.env"
+  [ -e "$CONFIG/agent.env" ] || [ -e "$DESTDIR${SVC_DATA_DIR:-/var/lib/svc-agent}/node-token" ] || [ -n "${SVC_TOKEN:-}" ] || info "no SVC_TOKEN was given: put one into $CONFIG/agent.env"
   [ -n "$DESTDIR" ] || make_user
   write_settings
   start_service
 }
 
-# All of it is here before any of it is done: a script that was cut off does nothing.
+# The call is the last line, so a script that was cut off does nothing.
 main "$@"

@@ -1,4 +1,4 @@
-/** Releases of the agent as they lie on disk: a folder for each version, as `make agent-release` writes it. */
+/** Reads releases of the agent from disk: one folder per version, as `make agent-release` writes it. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -20,7 +20,7 @@ const StoredFile = Type.Object({
   bytes: Type.Integer({ minimum: 1 }),
   signature: Type.Union([Type.String({ pattern: '^[A-Za-z0-9+/]{86}==$' }), Type.Null()]),
 });
-/** What `release.json` holds. */
+/** The content of `release.json`. */
 const StoredRelease = Type.Object({
   version: AgentVersion,
   channel: Type.Enum(['stable', 'dev']),
@@ -35,10 +35,12 @@ export interface ReleaseOnDisk extends Omit<Static<typeof StoredRelease>, 'files
 const MAX_RELEASES = 1_000;
 const JSON_BYTES = 64 * 1024;
 
-/** Newest first. A folder that is no whole release is told to `complain` and left out; a missing one has none. */
+/**
+ * Newest first. An incomplete or malformed release is reported to `onInvalid` and left out. A missing folder holds no releases.
+ */
 export async function readReleases(
   folder: string,
-  complain: (name: string, reason: string) => void,
+  onInvalid: (name: string, reason: string) => void,
 ): Promise<ReleaseOnDisk[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'));
@@ -47,7 +49,7 @@ export async function readReleases(
     try {
       releases.push(await readRelease(folder, name));
     } catch (error) {
-      complain(name, error instanceof Error ? error.message : String(error));
+      onInvalid(name, error instanceof Error ? error.message : String(error));
     }
   }
   return releases.sort(newestFirst);
@@ -60,31 +62,33 @@ async function readRelease(folder: string, name: string): Promise<ReleaseOnDisk>
   const [issue] = validator(StoredRelease).issues(release);
   if (issue) throw new Error(`release.json${issue.path} ${issue.message}`);
   const { files, ...rest } = release as Static<typeof StoredRelease>;
-  if (rest.version !== name) throw new Error(`release.json is of ${rest.version}`);
-  const found = files.map((one) => ({ ...one, path: join(folder, name, one.name) }));
+  if (rest.version !== name)
+    throw new Error(`release.json is for version ${rest.version}, and the folder is named ${name}`);
+  const found = files.map((file) => ({ ...file, path: join(folder, name, file.name) }));
   for (const { path, bytes } of found) {
-    if ((await stat(path)).size !== bytes) throw new Error(`${path} has not ${bytes} bytes`);
+    if ((await stat(path)).size !== bytes)
+      throw new Error(`${path} does not have the ${bytes} bytes that release.json names`);
   }
   return { ...rest, files: found };
 }
 
 const NUMBERS = /^v?(\d+)\.(\d+)\.(\d+)(-)?/;
 
-/** Stable versions by their numbers, one with a suffix before the one without; dev versions by time. */
+/** Stable versions sort by number, a version with a suffix before the one without; dev versions sort by time. */
 export function newestFirst(a: ReleaseOnDisk, b: ReleaseOnDisk): number {
-  const [one, other] = [NUMBERS.exec(a.version), NUMBERS.exec(b.version)];
-  if (one && other) {
+  const [first, second] = [NUMBERS.exec(a.version), NUMBERS.exec(b.version)];
+  if (first && second) {
     for (const part of [1, 2, 3]) {
-      const difference = Number(other[part]) - Number(one[part]);
+      const difference = Number(second[part]) - Number(first[part]);
       if (difference !== 0) return difference;
     }
-    if (one[4] !== other[4]) return one[4] ? 1 : -1;
+    if (first[4] !== second[4]) return first[4] ? 1 : -1;
   }
   return Date.parse(b.releasedAt) - Date.parse(a.releasedAt);
 }
 
-/** An agent that was built on this machine, for machines like it. Null where it does not say what it is. */
-export async function releaseOf(executable: string): Promise<ReleaseOnDisk | null> {
+/** Describes an agent that was built on this machine, for machines like it. Null if it does not report its version. */
+export async function describeExecutable(executable: string): Promise<ReleaseOnDisk | null> {
   const { arch, platform } = process;
   if (platform !== 'linux' || (arch !== 'x64' && arch !== 'arm64')) return null;
   try {

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import type { AgentRelease } from '../../../schemas/api/releases.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
-import { type ReleaseOnDisk, readReleases, releaseOf } from './release-files.ts';
+import { describeExecutable, type ReleaseOnDisk, readReleases } from './release-files.ts';
 
 /** Agents that this controller serves. */
 export interface Releases {
-  /** What was found within the last minute counts, unless it is forced to look again. */
+  /** Returns the last scan if it is at most a minute old; `force` scans again. */
   list(force?: boolean): Promise<{ releases: readonly AgentRelease[]; checkedAt: Date }>;
-  /** By version, or the newest of a channel by the channel's name. */
+  /** Finds a release by version, or the newest of a channel by the channel's name. */
   find(version: string): Promise<ReleaseOnDisk | null>;
 }
 
@@ -17,9 +17,9 @@ declare module '../../platform/operation/context.ts' {
   }
 }
 
-const FRESH_MS = 60_000;
+const MAX_AGE_MS = 60_000;
 
-/** `ownAgent` is served where the folder has no release at all: the one that was built on this machine. */
+/** `ownAgent` is the executable that was built on this machine; it is served when the folder has no release at all. */
 export function createReleases(options: {
   folder: string;
   ownAgent: string | null;
@@ -28,32 +28,32 @@ export function createReleases(options: {
   log: Logger;
 }): Releases {
   const { folder, ownAgent, baseUrl, clock, log } = options;
-  let found: Promise<{ releases: ReleaseOnDisk[]; checkedAt: number }> | undefined;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  /** Names of the last look. */
-  let complained: ReadonlySet<string> = new Set();
+  let lastScan: Promise<{ releases: ReleaseOnDisk[]; checkedAt: number }> | undefined;
+  let scannedAt = Number.NEGATIVE_INFINITY;
+  /** Names that the last scan reported as invalid. */
+  let reported: ReadonlySet<string> = new Set();
 
-  async function look() {
-    const wrong = new Set<string>();
+  async function scan() {
+    const invalid = new Set<string>();
     const releases = await readReleases(folder, (name, reason) => {
-      if (!complained.has(name)) log.warn({ folder, name, reason }, 'a release of the agent is not served');
-      wrong.add(name);
+      if (!reported.has(name)) log.warn({ folder, name, reason }, 'a release of the agent is not served');
+      invalid.add(name);
     });
-    complained = wrong;
-    const own = releases.length === 0 && ownAgent !== null ? await releaseOf(ownAgent) : null;
+    reported = invalid;
+    const own = releases.length === 0 && ownAgent !== null ? await describeExecutable(ownAgent) : null;
     return { releases: own ? [own] : releases, checkedAt: clock.now() };
   }
 
-  /** Those who ask at one moment share a look. */
+  /** Concurrent requests share one scan. */
   function current(force = false) {
-    if (!found || force || clock.monotonic() > lookedAt + FRESH_MS) {
-      lookedAt = clock.monotonic();
-      found = look();
+    if (!lastScan || force || clock.monotonic() > scannedAt + MAX_AGE_MS) {
+      scannedAt = clock.monotonic();
+      lastScan = scan();
     }
-    return found;
+    return lastScan;
   }
 
-  const published = ({ version, channel, releasedAt, files }: ReleaseOnDisk): AgentRelease => ({
+  const present = ({ version, channel, releasedAt, files }: ReleaseOnDisk): AgentRelease => ({
     ...{ version, channel, releasedAt: new Date(releasedAt) },
     files: files.map(({ os, arch, libc, name, checksum, bytes, signature }) => ({
       ...{ os, arch, libc, checksum, bytes, signature },
@@ -64,7 +64,7 @@ export function createReleases(options: {
   return {
     async list(force) {
       const { releases, checkedAt } = await current(force);
-      return { releases: releases.map(published), checkedAt: new Date(checkedAt) };
+      return { releases: releases.map(present), checkedAt: new Date(checkedAt) };
     },
     async find(version) {
       const { releases } = await current();

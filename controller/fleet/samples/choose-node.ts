@@ -1,4 +1,4 @@
-/** Whom to ask for events of a pipeline: a node that runs it and was heard of lately. */
+/** Chooses the node to sample a pipeline on: one that runs it and reported lately. */
 import type { PipelineOnNode } from '../../../schemas/api/pipelines.ts';
 import type { Joined } from '../status/index.ts';
 
@@ -7,11 +7,14 @@ export interface ChosenNode {
   nodeName: string;
 }
 
-const TOLD = 3;
+const MAX_LISTED = 3;
 
-/** Why it cannot be asked; null when it can. */
-function objectionTo({ nodeHealth, maintenance, status }: PipelineOnNode, lacksPush: boolean): string | null {
-  if (nodeHealth === 'UNREACHABLE' || nodeHealth === 'UNKNOWN') return 'was not heard of lately';
+/** Why the node cannot be sampled; null if it can. */
+function unavailableReason(
+  { nodeHealth, maintenance, status }: PipelineOnNode,
+  lacksPush: boolean,
+): string | null {
+  if (nodeHealth === 'UNREACHABLE' || nodeHealth === 'UNKNOWN') return 'has not reported lately';
   if (maintenance) return 'is in maintenance';
   switch (status) {
     case 'RUNNING':
@@ -27,30 +30,33 @@ function objectionTo({ nodeHealth, maintenance, status }: PipelineOnNode, lacksP
 
 export type Choice = { node: ChosenNode } | { unknownNode: true } | { reason: string };
 
-/** `joined` is of one pipeline. The one on the deployed version, with a push channel, heard of last, comes first. */
+/**
+ * `joined` is the status of one pipeline. Prefers a node with the deployed version, then one with a push channel, then the one
+ * that reported last.
+ */
 export function chooseNode(
   joined: Joined,
   {
     nodeId,
-    except = [],
+    excluded = [],
     byPush = false,
   }: {
     nodeId?: string | undefined;
-    except?: readonly string[];
-    /** It is told by push or not at all. */
+    excluded?: readonly string[];
+    /** The request is sent by push only. */
     byPush?: boolean;
   } = {},
 ): Choice {
   const nodes = new Map(joined.nodes.map(({ node }) => [node.id, node]));
   if (nodeId !== undefined && !nodes.has(nodeId)) return { unknownNode: true };
-  const all = (joined.pipelines[0]?.onNodes ?? []).filter(
-    (entry) => (nodeId === undefined || entry.nodeId === nodeId) && !except.includes(entry.nodeId),
+  const candidates = (joined.pipelines[0]?.onNodes ?? []).filter(
+    (entry) => (nodeId === undefined || entry.nodeId === nodeId) && !excluded.includes(entry.nodeId),
   );
-  if (all.length === 0) {
+  if (candidates.length === 0) {
     return {
       reason:
         nodeId === undefined
-          ? 'No node runs it: look at its node selector, and at the nodes of the environment'
+          ? 'No node runs it; check its node selector and the nodes of the environment'
           : `${nodes.get(nodeId)?.name} does not run it`,
     };
   }
@@ -59,14 +65,14 @@ export function chooseNode(
     const isPushed = nodes.get(entry.nodeId)?.agentHealth.pushConnected === true;
     return (isCurrent ? 2 : 0) + (isPushed ? 1 : 0);
   };
-  const objection = (entry: PipelineOnNode) =>
-    objectionTo(entry, byPush && nodes.get(entry.nodeId)?.agentHealth.pushConnected === false);
-  const heard = (entry: PipelineOnNode) => nodes.get(entry.nodeId)?.reportedAt?.getTime() ?? 0;
-  const [best] = all
-    .filter((entry) => objection(entry) === null)
-    .sort((a, b) => rank(b) - rank(a) || heard(b) - heard(a));
+  const reasonOf = (entry: PipelineOnNode) =>
+    unavailableReason(entry, byPush && nodes.get(entry.nodeId)?.agentHealth.pushConnected === false);
+  const lastReportAt = (entry: PipelineOnNode) => nodes.get(entry.nodeId)?.reportedAt?.getTime() ?? 0;
+  const [best] = candidates
+    .filter((entry) => reasonOf(entry) === null)
+    .sort((a, b) => rank(b) - rank(a) || lastReportAt(b) - lastReportAt(a));
   if (best) return { node: { nodeId: best.nodeId, nodeName: best.nodeName } };
-  const told = all.slice(0, TOLD).map((entry) => `${entry.nodeName} ${objection(entry)}`);
-  const more = all.length > TOLD ? `, and ${all.length - TOLD} more` : '';
-  return { reason: `No node can be asked: ${told.join(', ')}${more}` };
+  const listed = candidates.slice(0, MAX_LISTED).map((entry) => `${entry.nodeName} ${reasonOf(entry)}`);
+  const more = candidates.length > MAX_LISTED ? `, and ${candidates.length - MAX_LISTED} more` : '';
+  return { reason: `No node can be sampled: ${listed.join(', ')}${more}` };
 }

@@ -1,11 +1,11 @@
-/** The fields of sampled events: as one node tells of them, and put together from several tellings. */
+/** Normalizes and merges the fields of sampled events that nodes report. */
 import type { EventField, EventFieldType } from '../../../schemas/agent/protocol.ts';
-import { boundEvent, boundText } from './bounded-event.ts';
+import { limitEvent, limitText } from './limit-event.ts';
 import type { Redactor } from './redact.ts';
 
 const PATH_CHARS = 1_024;
 const SAMPLE_CHARS = 200;
-/** Of one component. */
+/** Fields per component. */
 const MAX_FIELDS = 1_000;
 
 /** The keys along a path: `.a."b c"[].d` has a, b c and d. */
@@ -34,34 +34,34 @@ export function keysOfPath(path: string): string[] {
   return keys;
 }
 
-/** With no value of a hidden key, and nothing that cannot be kept. A path comes once. */
-export function retainedFields(fields: readonly EventField[], redactor: Redactor): EventField[] {
-  const kept = new Map<string, EventField>();
-  for (const { path: given, type, sample } of fields.slice(0, MAX_FIELDS)) {
-    const path = boundText(given, PATH_CHARS - 1);
-    if (path === '' || kept.has(path)) continue;
-    const shown = keysOfPath(path).some(redactor.hides) ? undefined : shownSample(sample, redactor);
-    kept.set(path, { path, type, ...(shown === undefined ? {} : { sample: shown }) });
+/** Normalizes fields for storage: one entry per path, no sample of a redacted key. */
+export function normalizeFields(fields: readonly EventField[], redactor: Redactor): EventField[] {
+  const normalized = new Map<string, EventField>();
+  for (const { path: rawPath, type, sample } of fields.slice(0, MAX_FIELDS)) {
+    const path = limitText(rawPath, PATH_CHARS - 1);
+    if (path === '' || normalized.has(path)) continue;
+    const redacted = keysOfPath(path).some(redactor.isRedacted) ? undefined : redactSample(sample, redactor);
+    normalized.set(path, { path, type, ...(redacted === undefined ? {} : { sample: redacted }) });
   }
-  return [...kept.values()];
+  return [...normalized.values()];
 }
 
-/** Short values only: an object or a list has fields of its own. */
-function shownSample(sample: unknown, redactor: Redactor): unknown {
+/** Keeps only scalar values: the fields of an object or list are listed on their own. */
+function redactSample(sample: unknown, redactor: Redactor): unknown {
   if (sample === undefined || (typeof sample === 'object' && sample !== null)) return undefined;
-  // Redacted before it is cut: half a text could hide what it is.
-  const whole = redactor.value(boundEvent(sample, PATH_CHARS * 16));
-  return typeof whole === 'string' ? boundText(whole, SAMPLE_CHARS) : whole;
+  // Redacted before truncation: a truncated secret might not be recognized.
+  const whole = redactor.value(limitEvent(sample, PATH_CHARS * 16));
+  return typeof whole === 'string' ? limitText(whole, SAMPLE_CHARS) : whole;
 }
 
-export function mergeTypes(one: EventFieldType, other: EventFieldType): EventFieldType {
-  if (one === other || other === 'null') return one;
-  if (one === 'null') return other;
-  const both = [one, other];
+export function mergeTypes(first: EventFieldType, second: EventFieldType): EventFieldType {
+  if (first === second || second === 'null') return first;
+  if (first === 'null') return second;
+  const both = [first, second];
   return both.includes('integer') && both.includes('float') ? 'float' : 'mixed';
 }
 
-/** All fields that any of the lists has, by path. The first sample that is not null stands. */
+/** Merges fields by path; the first sample that is not undefined wins. */
 export function mergeFields(lists: readonly (readonly EventField[])[]): EventField[] {
   const merged = new Map<string, EventField>();
   for (const { path, type, sample } of lists.flat()) {

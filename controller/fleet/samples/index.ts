@@ -1,5 +1,5 @@
-export { keepSamples, keepTaps } from './expire.ts';
 export { createSampleIngest, type SampleIngest } from './ingest.ts';
+export { maintainSamples, maintainTaps } from './maintain-samples.ts';
 export * as sampleOperations from './operations.ts';
 export * as tapOperations from './tap-operations.ts';
 export { findTap, type TapRecord } from './tap-store.ts';

@@ -1,12 +1,12 @@
-/** Samples as the nodes bring them: bounded and redacted before anything is stored, and stored before they are acknowledged. */
+/** Receives samples from nodes: limits and redacts them before they are stored, and acknowledges them afterwards. */
 import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { SampleResult, SamplesRequest } from '../../../schemas/agent/protocol.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 import { effectiveRedactKeys } from '../environments/index.ts';
-import { boundEvent, boundText } from './bounded-event.ts';
-import { retainedFields } from './event-fields.ts';
+import { normalizeFields } from './event-fields.ts';
+import { limitEvent, limitText } from './limit-event.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { SampledNode } from './sampled-node.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type OpenRequest,
 } from './store.ts';
 
-/** Characters of all events of a request: its components share them. */
+/** Characters of all events of a request, shared by its components. */
 const REQUEST_CHARS = 8 * 1024 * 1024;
 const ERROR_CHARS = 500;
 
@@ -32,25 +32,25 @@ export interface SamplesResponse {
 }
 
 export interface SampleIngest {
-  take(node: SampledNode, request: SamplesRequest): Promise<SamplesResponse>;
+  ingest(node: SampledNode, request: SamplesRequest): Promise<SamplesResponse>;
 }
 
 export function createSampleIngest({ db, bus, clock }: { db: Knex; bus: Bus; clock: Clock }): SampleIngest {
   return {
-    take: (node, { results }) =>
+    ingest: (node, { results }) =>
       db.transaction(async (tx) => {
         const at = new Date(clock.now());
         const since = new Date(at.getTime() - AGENT_LIMITS.sampleRequestMs);
         const ids = [...new Set(results.map(({ requestId }) => requestId))];
         const { nodeId } = node;
         const open = ids.length === 0 ? [] : await lockOpenRequests(tx, { nodeId, ids, since });
-        const { accepted, rejected } = judge(results, open);
+        const { accepted, rejected } = classify(results, open);
         await insertResults(tx, accepted, at);
         for (const request of open) {
           if (!accepted.some(({ requestId }) => requestId === request.requestId)) continue;
           if (request.answered.length === request.componentKeys.length) {
             await finishRequest(tx, request.requestId, at);
-            // It is not asked again.
+            // The next config no longer contains the request.
             if (request.nodeId !== null) {
               await bumpNode(tx, request.nodeId);
               const { environmentId } = request;
@@ -65,8 +65,10 @@ export function createSampleIngest({ db, bus, clock }: { db: Knex; bus: Bus; clo
   };
 }
 
-/** What is taken of each open request, noted as answered there. The first result of a component counts. */
-function judge(
+/**
+ * Decides which results are accepted, and marks their components as answered in `open`. The first result of a component wins.
+ */
+function classify(
   results: readonly SampleResult[],
   open: readonly OpenRequest[],
 ): { accepted: NewResult[]; rejected: Rejection[] } {
@@ -81,24 +83,24 @@ function judge(
   for (const result of results) {
     const { requestId, componentKey } = result;
     const found = requests.get(requestId);
-    const refuse = (reason: string) => rejected.push({ requestId, reason });
+    const reject = (reason: string) => rejected.push({ requestId, reason });
     if (!found) {
-      refuse('no such request is open for this node');
+      reject('no such request is open for this node');
     } else if (!found.request.componentKeys.includes(componentKey)) {
-      refuse('the request does not ask for this component');
+      reject('the request does not ask for this component');
     } else if (result.events === undefined && typeof result.error !== 'string') {
-      refuse('events: is required where there is no error');
+      reject('events: is required where there is no error');
     } else if (found.request.answered.includes(componentKey)) {
-      refuse('this component has been answered already');
+      reject('this component already has a result');
     } else {
-      accepted.push(kept(result, found.request, found.redactor));
+      accepted.push(toNewResult(result, found.request, found.redactor));
       found.request.answered.push(componentKey);
     }
   }
   return { accepted, rejected };
 }
 
-function kept(
+function toNewResult(
   { requestId, componentKey, events = [], schema = [], error }: SampleResult,
   { limit, componentKeys, redactKeys }: OpenRequest,
   redactor: Redactor,
@@ -108,9 +110,9 @@ function kept(
   return {
     requestId,
     componentKey,
-    events: events.slice(0, limit).map((event) => redactor.value(boundEvent(event, chars))),
-    fields: retainedFields(schema, redactor),
-    error: error === undefined || error === null ? null : redactor.text(boundText(error, ERROR_CHARS)),
+    events: events.slice(0, limit).map((event) => redactor.value(limitEvent(event, chars))),
+    fields: normalizeFields(schema, redactor),
+    error: error === undefined || error === null ? null : redactor.text(limitText(error, ERROR_CHARS)),
     redactKeys,
   };
 }

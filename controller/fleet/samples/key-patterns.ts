@@ -1,10 +1,10 @@
-/** Patterns of keys: `*` stands for any characters, case does not count. */
+/** Matches keys against patterns: `*` stands for any characters, case is ignored. */
 
-/** Keys that are longer are taken for hidden: they could be cut before a pattern is found in them. */
+/** Longer keys are always redacted: they could be truncated before a pattern matches. */
 export const MAX_KEY_CHARS = 256;
-const REMEMBERED = 5_000;
+const MAX_CACHED_KEYS = 5_000;
 
-function matcherOf(pattern: string): (key: string) => boolean {
+function compilePattern(pattern: string): (key: string) => boolean {
   const parts = pattern.toLowerCase().split('*');
   const [first = ''] = parts;
   if (parts.length === 1) return (key) => key === first;
@@ -23,9 +23,9 @@ function matcherOf(pattern: string): (key: string) => boolean {
   };
 }
 
-/** Whether the value behind a key is to be hidden. Keys come again and again: what was found is remembered. */
+/** Returns a function that decides whether the value of a key is redacted. Keys repeat often, so results are cached. */
 export function keyMatcher(patterns: readonly string[]): (key: string) => boolean {
-  const matchers = patterns.map(matcherOf);
+  const matchers = patterns.map(compilePattern);
   const known = new Map<string, boolean>();
   return (key) => {
     if (matchers.length === 0) return false;
@@ -34,7 +34,7 @@ export function keyMatcher(patterns: readonly string[]): (key: string) => boolea
     if (hidden === undefined) {
       const folded = key.toLowerCase();
       hidden = matchers.some((matches) => matches(folded));
-      if (known.size >= REMEMBERED) known.clear();
+      if (known.size >= MAX_CACHED_KEYS) known.clear();
       known.set(key, hidden);
     }
     return hidden;

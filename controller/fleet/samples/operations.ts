@@ -14,9 +14,9 @@ import { notFound } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
 import { effectiveRedactKeys, lockEnvironment } from '../environments/index.ts';
-import { mergeFields, retainedFields } from './event-fields.ts';
+import { mergeFields, normalizeFields } from './event-fields.ts';
 import { createRedactor } from './redact.ts';
-import { aim, fitsSignal, pipelineScope, tooMany, userOf } from './sample-scope.ts';
+import { fitsSignal, pipelineScope, resolveTarget, tooMany, userOf } from './sample-scope.ts';
 import {
   bumpNode,
   countOpenRequests,
@@ -28,19 +28,19 @@ import {
 } from './store.ts';
 import { lockUser } from './tap-store.ts';
 
-const OPEN_IN_ENVIRONMENT = 20;
-const OPEN_OF_USER = 5;
+const MAX_OPEN_PER_ENVIRONMENT = 20;
+const MAX_OPEN_PER_USER = 5;
 const expiryOf = (requestedAt: Date) => new Date(requestedAt.getTime() + AGENT_LIMITS.sampleRequestMs);
 
 export const requestSamples = mutation({
   name: 'pipeline.requestSamples',
-  summary: 'Ask a node for some events of components, as they run through right now',
+  summary: 'Request a few current events of components from a node',
   role: 'EDITOR',
   audit: 'pipeline.samplesRequested',
   input: RequestSamples,
   output: RequestedSamples,
   scope: pipelineScope,
-  prepare: (ctx, input) => aim(ctx, input, input.componentKeys),
+  prepare: (ctx, input) => resolveTarget(ctx, input, input.componentKeys),
   async run(ctx, input, { environmentId, pipelineName, sinkKeys, node }) {
     const { pipelineId, componentKeys, limit = AGENT_LIMITS.samples.defaultEvents } = input;
     const { nodeId, nodeName } = node;
@@ -50,14 +50,14 @@ export const requestSamples = mutation({
     if (userId !== null) await lockUser(ctx.db, userId);
     const since = new Date(createdAt.getTime() - AGENT_LIMITS.sampleRequestMs);
     const open = await countOpenRequests(ctx.db, { environmentId, userId, since });
-    if (open.ofUser >= OPEN_OF_USER) {
+    if (open.ofUser >= MAX_OPEN_PER_USER) {
       throw tooMany(
-        `${OPEN_OF_USER} of your requests for samples are not answered yet; wait for one of them`,
+        `You have ${MAX_OPEN_PER_USER} open requests for samples; wait until one of them is answered`,
       );
     }
-    if (open.inEnvironment >= OPEN_IN_ENVIRONMENT) {
+    if (open.inEnvironment >= MAX_OPEN_PER_ENVIRONMENT) {
       throw tooMany(
-        `${OPEN_IN_ENVIRONMENT} requests for samples of this environment are not answered yet; wait for one of them`,
+        `This environment has ${MAX_OPEN_PER_ENVIRONMENT} open requests for samples; wait until one of them is answered`,
       );
     }
     const request = { requestId: newId(), pipelineId, componentKeys, limit, sinkKeys };
@@ -78,7 +78,7 @@ export const requestSamples = mutation({
 
 export const sampleResult = query({
   name: 'pipeline.sampleResult',
-  summary: 'The events that were asked for, as far as they have come',
+  summary: 'The requested events that have arrived so far',
   role: 'VIEWER',
   input: GetSampleResult,
   output: SampleResultView,
@@ -89,25 +89,25 @@ export const sampleResult = query({
     const found = new Map(
       (await listResults(ctx.db, requestId)).map((result) => [result.componentKey, result]),
     );
-    const { doneAt, redactKeys, ...shown } = request;
-    const shownResult = resultsAsOf(redactKeys);
+    const { doneAt, redactKeys, ...view } = request;
+    const redactResult = resultRedactor(redactKeys);
     const expiresAt = expiryOf(request.requestedAt);
     const isOpen = doneAt === null && expiresAt.getTime() > ctx.clock.now();
     const isComplete = found.size >= request.componentKeys.length;
     return {
-      ...shown,
+      ...view,
       expiresAt,
       status: isComplete ? ('COMPLETED' as const) : isOpen ? ('PENDING' as const) : ('EXPIRED' as const),
       results: request.componentKeys.flatMap((key) => {
         const result = found.get(key);
-        return result ? shownResult(result) : [];
+        return result ? redactResult(result) : [];
       }),
     };
   },
 });
 
-/** The patterns may have changed since a result was stored: by other ones than those of then it is blanked once more. */
-function resultsAsOf(redactKeys: string[] | null) {
+/** The patterns may have changed since a result was stored; then it is redacted again by the current ones. */
+function resultRedactor(redactKeys: string[] | null) {
   const redactor = createRedactor(effectiveRedactKeys(redactKeys));
   return ({ redactKeys: before, ...result }: ResultRecord): Omit<ResultRecord, 'redactKeys'> =>
     isDeepStrictEqual(before, redactKeys)
@@ -115,14 +115,14 @@ function resultsAsOf(redactKeys: string[] | null) {
       : {
           ...result,
           events: result.events.map(redactor.value),
-          schema: retainedFields(result.schema, redactor),
+          schema: normalizeFields(result.schema, redactor),
           error: result.error === null ? null : redactor.text(result.error),
         };
 }
 
 export const eventSchemas = query({
   name: 'pipeline.eventSchemas',
-  summary: 'What events of each component looked like in the samples of the last day',
+  summary: 'Fields of the events of each component in the samples of the last day',
   role: 'VIEWER',
   input: GetEventSchemas,
   output: EventSchemas,
@@ -133,7 +133,7 @@ export const eventSchemas = query({
     const redactor = createRedactor(effectiveRedactKeys(sampled[0]?.redactKeys ?? null));
     return sampled.map(({ lists, redactKeys: _, ...rest }) => ({
       ...rest,
-      fields: retainedFields(mergeFields(lists), redactor),
+      fields: normalizeFields(mergeFields(lists), redactor),
     }));
   },
 });

@@ -1,43 +1,43 @@
 /**
- * Blanks `key=value`, `key: value` and `"key": "value"` in lines of text, quotes escaped or not. One pass over the text:
- * what stands before a separator is looked at once, and what is blanked is skipped. Where an end is in doubt, more is
- * blanked rather than less.
+ * Redacts `key=value`, `key: value` and `"key": "value"` in lines of text, with quotes escaped or not. One pass: the text
+ * before a separator is read once, and redacted text is skipped. If the end of a value is unclear, more is redacted rather than
+ * less.
  */
 export const MASK = '[redacted]';
 
 const QUOTES = '"\'`';
-/** What cannot be in a key that stands without quotes. */
+/** Characters that cannot be part of an unquoted key. */
 const AROUND_KEY = new Set(' \t\r\n"\'`,;&?{}[]()<>|=:\\#');
 const AFTER_WORD = new Set(' \t\r\n"\'`,;&)]}>');
 const WORD = /[\p{L}\p{N}_]/u;
 const SPACES = 8;
 const QUOTED_KEY_CHARS = 256;
-/** Their values are a word and then the credential. */
+/** Authentication schemes: the credential is the token after them. */
 const SCHEMES = new Set(['bearer', 'basic', 'digest', 'token', 'negotiate', 'ntlm', 'apikey']);
 /** Headers whose value is the rest of the line. */
 const WHOLE_LINE = /(authorization|cookie)$/i;
 
 const isSpace = (char: string | undefined) => char === ' ' || char === '\t';
 
-interface Before {
-  /** Readings of what stands before the separator. */
+interface KeyContext {
+  /** Possible keys before the separator. */
   keys: string[];
-  /** The key is, as in JSON. */
+  /** Whether the key is quoted, as in JSON. */
   isQuoted: boolean;
-  /** The quote that the whole `key: value` stands in, as in `-H 'Cookie: a=b'`. */
+  /** The quote around the whole `key: value`, as in `-H 'Cookie: a=b'`. */
   enclosing: string | null;
-  /** Columns before the key where it begins its line, as in YAML, in headers, in a file of settings; null elsewhere. */
+  /** Columns before the key if it starts its line, as in YAML, in headers or in a settings file; null otherwise. */
   indent: number | null;
 }
 
-/** A key that is written with escapes, as JSON may. */
+/** Decodes a key that is written with escapes, as JSON allows. */
 const unescaped = (key: string): string =>
   key.includes('\\u')
     ? key.replace(/\\+u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     : key;
 
-/** `floor` is the end of what was blanked last: a key does not reach into a value. */
-function before(text: string, separator: number, floor: number): Before {
+/** Reads the key before a separator. `floor` is the end of the last redacted value: a key cannot reach into a value. */
+function readKey(text: string, separator: number, floor: number): KeyContext {
   let end = separator;
   while (end > Math.max(floor, separator - SPACES) && isSpace(text[end - 1])) end -= 1;
   const keys: string[] = [];
@@ -47,7 +47,7 @@ function before(text: string, separator: number, floor: number): Before {
     end -= 1;
     while (end > floor && text[end - 1] === '\\') end -= 1;
     const start = text.lastIndexOf(quote, end - 1);
-    // Searching for it may go far back, but then it is not the key's.
+    // The search may go far back; then the quote does not belong to the key.
     if (start >= floor && end - start <= QUOTED_KEY_CHARS) keys.push(unescaped(text.slice(start + 1, end)));
   }
   let start = end;
@@ -57,7 +57,7 @@ function before(text: string, separator: number, floor: number): Before {
   const segment = Math.max(...['.', '/', '@', '$', '-'].map((sign) => word.lastIndexOf(sign)));
   if (segment >= 0 && segment < word.length - 1) keys.push(word.slice(segment + 1));
   const opening = text[start - 1];
-  // The word begins with the letter of an escaped end of line.
+  // The key starts with the letter of an escaped newline.
   if (opening === '\\' && 'nrt'.includes(word[0] ?? ' ')) keys.push(word.slice(1));
   return {
     keys,
@@ -69,22 +69,22 @@ function before(text: string, separator: number, floor: number): Before {
 
 const INDENT = 256;
 
-/** The columns before `at` in its line where nothing stands there but spaces and the dashes of a list; null elsewhere. */
+/** The columns before `at` in its line if only spaces and list dashes precede it; null otherwise. */
 function indentAt(text: string, at: number): number | null {
   let start = at;
   while (start > 0 && at - start <= INDENT && ' \t-'.includes(text[start - 1] ?? '')) start -= 1;
   return start === 0 || text[start - 1] === '\n' ? at - start : null;
 }
 
-/** Nothing but what YAML has before a value on lines of its own: an anchor, a tag, the sign of a block, a comment. */
+/** What YAML allows before a value on the following lines: an anchor, a tag, a block indicator, a comment. */
 const LINES_FOLLOW = /^(?:[&!][^\s]*[ \t]*)*(?:[|>][-+0-9]{0,2})?[ \t]*(?:#[^\n\\]*)?(\r?\n|\\+[rn])/;
 const HEAD_CHARS = 128;
 
-/** The value that stands on the lines after `from`, by their indent; null where there is none. */
+/** The value on the lines after `from`, by their indent; null if there is none. */
 function linesAfter(text: string, from: number, indent: number | null): Span | null {
   const [head, end] = LINES_FOLLOW.exec(text.slice(from, from + HEAD_CHARS)) ?? [];
   if (head === undefined) return null;
-  // A text in a text: its lines cannot be told.
+  // Escaped text inside a text: its lines cannot be separated, so everything is redacted.
   if (end?.startsWith('\\')) return { from, to: text.length };
   if (indent === null) return null;
   const isBlock = /[|>]/.test(head);
@@ -119,12 +119,12 @@ function wordEnd(text: string, from: number): number {
   return to;
 }
 
-/** The value after a separator; null where there is none. */
+/** The value after a separator; null if there is none. */
 function valueAfter(
   text: string,
   separator: number,
   isWholeLine: boolean,
-  { isQuoted, enclosing, indent }: Before,
+  { isQuoted, enclosing, indent }: KeyContext,
 ): Span | null {
   let from = separator + 1;
   while (text[from] === '=' || text[from] === ':' || text[from] === '>') from += 1;
@@ -142,7 +142,7 @@ function valueAfter(
       while (to > opening + 1 && text[to - 1] === '\\') to -= 1;
       if (at - to > level) continue;
       const next = text[at + 1] ?? '';
-      // A quote too few, or doubled quotes: nobody knows where this ends.
+      // A missing or doubled quote: the end is unknown.
       const isNoEnd = WORD.test(next) || (level === 0 && next === quote);
       return isNoEnd ? { from, to: text.length } : { from: opening + 1, to };
     }
@@ -167,13 +167,16 @@ function valueAfter(
   return { from, to };
 }
 
-/** `key: value` and `key = value`, where a value may have spaces; `key=value` may be one of several. */
+/**
+ * Whether the separator is written `key: value` or `key = value`, where the value may contain spaces; `key=value` may be one of
+ * several.
+ */
 const isSpaced = (text: string, separator: number) =>
   text[separator] === ':' ? isSpace(text[separator + 1]) : isSpace(text[separator - 1]);
 
 const SEPARATOR = /[=:]/g;
 
-export function redactText(text: string, hides: (key: string) => boolean): string {
+export function redactText(text: string, isRedacted: (key: string) => boolean): string {
   let out = '';
   let copied = 0;
   SEPARATOR.lastIndex = 0;
@@ -182,14 +185,14 @@ export function redactText(text: string, hides: (key: string) => boolean): strin
     return SEPARATOR.exec(text)?.index ?? -1;
   };
   for (let at = next(0); at >= 0; ) {
-    const found = before(text, at, copied);
-    const { keys } = found;
-    if (!keys.some(hides)) {
+    const context = readKey(text, at, copied);
+    const { keys } = context;
+    if (!keys.some(isRedacted)) {
       at = next(at + 1);
       continue;
     }
     const isWholeLine = keys.some((key) => WHOLE_LINE.test(key));
-    const span = valueAfter(text, at, isWholeLine, found);
+    const span = valueAfter(text, at, isWholeLine, context);
     if (!span) {
       at = next(at + 1);
       continue;

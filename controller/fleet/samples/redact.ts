@@ -1,7 +1,6 @@
 /**
- * Blanks the values behind keys that are to be hidden, wherever they stand in an event: in objects, in JSON that is kept
- * as text, in pairs of `name` and `value`, in lines of `key=value`. Keys and the shape of everything else stay. Redacting
- * again changes nothing.
+ * Redacts the values of matching keys anywhere in an event: in objects, in JSON inside strings, in pairs of `name` and `value`,
+ * in lines of `key=value`. Keys and the shape of everything else stay. Idempotent.
  */
 import { keyMatcher } from './key-patterns.ts';
 import { MASK, redactText } from './redact-text.ts';
@@ -12,57 +11,57 @@ export interface Redactor {
   /** `value` is bounded JSON. */
   value(value: unknown): unknown;
   text(text: string): string;
-  hides(key: string): boolean;
+  isRedacted(key: string): boolean;
 }
 
-/** JSON in a text in JSON in a text: deeper it is read as a line of text. */
+/** Levels of JSON inside strings; deeper text is redacted as lines. */
 const NESTED_TEXTS = 3;
-/** Of JSON that stands in a text. What is deeper is blanked. */
+/** Depth of JSON inside a string; deeper values are redacted. */
 const DEPTH = 64;
 const NAMES = ['name', 'key', 'header', 'field'];
 const VALUES = ['value', 'val', 'values'];
 
 export function createRedactor(patterns: readonly string[]): Redactor {
-  const hides = keyMatcher(patterns);
+  const isRedacted = keyMatcher(patterns);
 
-  function text(value: string, nested: number, found: { any: boolean }): string {
-    const inner = nested < NESTED_TEXTS ? parsed(value) : undefined;
-    const line = redactText(value, hides);
+  function text(value: string, nesting: number, changed: { any: boolean }): string {
+    const inner = nesting < NESTED_TEXTS ? parseJson(value) : undefined;
+    const line = redactText(value, isRedacted);
     if (inner === undefined) {
-      if (line !== value) found.any = true;
+      if (line !== value) changed.any = true;
       return line;
     }
-    const inside = { any: false };
-    const walked = walk(inner, nested + 1, 0, inside);
-    // A key that stands twice is read once: where the text shows more than what was read, only that is kept.
-    if (!inside.any && line === value) return value;
-    found.any = true;
-    return JSON.stringify(walked);
+    const innerChanged = { any: false };
+    const redacted = walk(inner, nesting + 1, 0, innerChanged);
+    // JSON.parse keeps the last of duplicate keys; if the text contains more than was parsed, the redacted text is returned.
+    if (!innerChanged.any && line === value) return value;
+    changed.any = true;
+    return JSON.stringify(redacted);
   }
 
-  function walk(value: unknown, nested: number, depth: number, found: { any: boolean }): unknown {
-    if (typeof value === 'string') return text(value, nested, found);
+  function walk(value: unknown, nesting: number, depth: number, changed: { any: boolean }): unknown {
+    if (typeof value === 'string') return text(value, nesting, changed);
     if (typeof value !== 'object' || value === null) return value;
     if (depth >= DEPTH) {
-      found.any = true;
+      changed.any = true;
       return MASK;
     }
     if (Array.isArray(value))
       return value.map((item) => {
-        // Headers as pairs.
-        if (!isPair(item) || !hides(item[0])) return walk(item, nested, depth + 1, found);
-        found.any = true;
-        return [text(item[0], nested, found), MASK];
+        // A header as a pair of name and value.
+        if (!isPair(item) || !isRedacted(item[0])) return walk(item, nesting, depth + 1, changed);
+        changed.any = true;
+        return [text(item[0], nesting, changed), MASK];
       });
     const entries = Object.entries(value);
     const isNamed = entries.some(
-      ([key, item]) => typeof item === 'string' && NAMES.includes(key.toLowerCase()) && hides(item),
+      ([key, item]) => typeof item === 'string' && NAMES.includes(key.toLowerCase()) && isRedacted(item),
     );
     return Object.fromEntries(
       entries.map(([key, item]) => {
-        if (!hides(key) && !(isNamed && VALUES.includes(key.toLowerCase())))
-          return [key, walk(item, nested, depth + 1, found)];
-        found.any = true;
+        if (!isRedacted(key) && !(isNamed && VALUES.includes(key.toLowerCase())))
+          return [key, walk(item, nesting, depth + 1, changed)];
+        changed.any = true;
         return [key, MASK];
       }),
     );
@@ -71,15 +70,15 @@ export function createRedactor(patterns: readonly string[]): Redactor {
   return {
     value: (value) => walk(value, 0, 0, { any: false }),
     text: (value) => text(value, 0, { any: false }),
-    hides,
+    isRedacted,
   };
 }
 
 const isPair = (value: unknown): value is [string, unknown] =>
   Array.isArray(value) && value.length === 2 && typeof value[0] === 'string';
 
-/** The object or list that a text is the JSON of. */
-function parsed(text: string): object | undefined {
+/** Parses a text as a JSON object or list; undefined if it is neither. */
+function parseJson(text: string): object | undefined {
   const trimmed = text.trim();
   const ends = `${trimmed[0]}${trimmed.at(-1)}`;
   if (ends !== '{}' && ends !== '[]') return undefined;

@@ -1,4 +1,4 @@
-/** What asking for samples and watching live have in common: who may, of what, and which node is asked. */
+/** Shared by sample requests and taps: the permission check, the choice of components, and the choice of the node. */
 import type { PushMessage } from '../../../schemas/agent/protocol.ts';
 import { objectScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
@@ -9,7 +9,7 @@ import { type ChosenNode, chooseNode } from './choose-node.ts';
 import { findDeployed } from './store.ts';
 import { sinksAmong } from './tap-targets.ts';
 
-/** A signal may have 8,000 bytes; a node that is not told by one sees its request when it polls. */
+/** A NOTIFY payload may have 8,000 bytes. A node that gets no push sees its request with its next poll. */
 const PUSH_BYTES = 7_500;
 
 export const userOf = ({ actor }: Context): string | null => (actor.type === 'user' ? actor.userId : null);
@@ -23,21 +23,21 @@ export async function pipelineScope(
   return scope;
 }
 
-/** What is asked for, once it is known that a node can answer. */
-export interface Aim {
+/** A validated sample request and the node that can answer it. */
+export interface SampleTarget {
   environmentId: string;
   pipelineName: string;
   sinkKeys: string[];
   node: ChosenNode;
 }
 
-/** @throws PRECONDITION_FAILED where no node can answer, BAD_REQUEST for components that are not there */
-export async function aim(
+/** @throws PRECONDITION_FAILED if no node can answer, BAD_REQUEST for unknown components */
+export async function resolveTarget(
   ctx: Context,
   { pipelineId, nodeId }: { pipelineId: string; nodeId?: string | undefined },
   keys: readonly string[],
   { byPush = false }: { byPush?: boolean } = {},
-): Promise<Aim> {
+): Promise<SampleTarget> {
   const deployed = await findDeployed(ctx.db, pipelineId);
   if (!deployed) throw notFound('Pipeline');
   const sinkKeys = sinksAmong(keys, deployed);

@@ -1,17 +1,17 @@
-/** Requests for samples of events, and what the nodes answered. */
+/** Stores sample requests and the results from nodes. */
 import type { Knex } from 'knex';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { EventField, SampleRequest } from '../../../schemas/agent/protocol.ts';
 import { ACTIVE_ROLLOUT } from '../../delivery/rollouts/index.ts';
 import type { DeployedPipeline } from './tap-targets.ts';
 
-/** Null where there is no such pipeline. */
+/** Null if there is no such pipeline. */
 export async function findDeployed(db: Knex, pipelineId: string): Promise<DeployedPipeline | null> {
   const { rows } = await db.raw<{ rows: DeployedPipeline[] }>(
     `SELECT p.name, p.environment_id AS "environmentId", v.config_yaml AS "configYaml",
        coalesce((SELECT array_agg(g->>'componentKey') FROM jsonb_array_elements(v.graph_nodes) g), '{}') AS "graphKeys"
      FROM pipelines p LEFT JOIN rollouts r ON r.pipeline_id = p.id AND r.${ACTIVE_ROLLOUT}
-     -- Where nothing was deployed before, only canary nodes run it.
+     -- If nothing was deployed before, only canary nodes run it.
      LEFT JOIN pipeline_versions v ON v.id = coalesce(p.deployed_version_id, r.canary_version_id) AND NOT p.is_draft
      WHERE p.id = ? AND p.tombstoned_at IS NULL`,
     [pipelineId],
@@ -41,23 +41,23 @@ export async function insertRequest(tx: Knex, request: NewRequest): Promise<void
   });
 }
 
-/** The environment's row is locked, so that the count holds until the end of the transaction. */
+/** The caller has locked the environment's row, so the count holds until the transaction ends. */
 export async function countOpenRequests(
   tx: Knex,
-  of: { environmentId: string; userId: string | null; since: Date },
+  filter: { environmentId: string; userId: string | null; since: Date },
 ): Promise<{ inEnvironment: number; ofUser: number }> {
   const { rows } = await tx.raw<{ rows: { inEnvironment: number; ofUser: number }[] }>(
     `SELECT count(*) FILTER (WHERE environment_id = :environmentId) AS "inEnvironment",
        count(*) FILTER (WHERE requested_by_id = :userId) AS "ofUser"
      FROM sample_requests WHERE done_at IS NULL AND created_at > :since
        AND (environment_id = :environmentId OR requested_by_id = :userId)`,
-    of,
+    filter,
   );
   const { inEnvironment = 0, ofUser = 0 } = rows[0] ?? {};
   return { inEnvironment: Number(inEnvironment), ofUser: Number(ofUser) };
 }
 
-/** What a node is served grows a revision. */
+/** Increments the node's config revision: it is served other sample requests. */
 export async function bumpNode(tx: Knex, nodeId: string): Promise<void> {
   await tx('nodes').where({ id: nodeId }).increment('config_revision', 1);
 }
@@ -71,7 +71,7 @@ export interface RequestRecord {
   nodeName: string | null;
   requestedAt: Date;
   doneAt: Date | null;
-  /** Of its environment; null for the usual ones. */
+  /** Patterns of its environment; null for the default ones. */
   redactKeys: string[] | null;
 }
 
@@ -100,7 +100,7 @@ export interface ResultRecord {
   schema: EventField[];
   error: string | null;
   receivedAt: Date;
-  /** By which it was blanked. */
+  /** The patterns that it was redacted by. */
   redactKeys: string[] | null;
 }
 
@@ -115,16 +115,16 @@ export async function listResults(db: Knex, requestId: string): Promise<ResultRe
   });
 }
 
-/** Of one component: the newest samples are enough to tell what events look like. */
-const SAMPLES_OF_COMPONENT = 20;
-const COMPONENTS = 200;
+/** Samples read per component: the newest ones are enough to derive the fields. */
+const SAMPLES_PER_COMPONENT = 20;
+const MAX_COMPONENTS = 200;
 
 export interface SampledFields {
   componentKey: string;
   events: number;
   lists: EventField[][];
   sampledAt: Date;
-  /** Of its environment; null for the usual ones. */
+  /** Patterns of its environment; null for the default ones. */
   redactKeys: string[] | null;
 }
 
@@ -138,7 +138,7 @@ export async function listSampledFields(db: Knex, pipelineId: string, since: Dat
        FROM sample_requests s JOIN sample_results r ON r.request_id = s.id JOIN environments e ON e.id = s.environment_id
        WHERE s.pipeline_id = :pipelineId AND s.created_at > :since AND json_array_length(r.events) > 0
      ) newest
-     WHERE place <= ${SAMPLES_OF_COMPONENT} GROUP BY component_key, redact_keys ORDER BY component_key LIMIT ${COMPONENTS}`,
+     WHERE place <= ${SAMPLES_PER_COMPONENT} GROUP BY component_key, redact_keys ORDER BY component_key LIMIT ${MAX_COMPONENTS}`,
     { pipelineId, since },
   );
   return rows.map((row) => ({ ...row, events: Number(row.events) }));
@@ -155,7 +155,7 @@ export interface OpenRequest {
   answered: string[];
 }
 
-/** Those of `ids` that are open and were given to the node, now or before. Locked, in the order of their ids. */
+/** Locks the requests among `ids` that are open and were given to the node, now or before; ordered by id. */
 export async function lockOpenRequests(
   tx: Knex,
   { nodeId, ids, since }: { nodeId: string; ids: readonly string[]; since: Date },
@@ -170,7 +170,7 @@ export async function lockOpenRequests(
     { nodeId, ids: [...ids], since },
   );
   if (rows.length === 0) return [];
-  // A statement of its own: the first one may have waited for the lock, and sees no rows that were written meanwhile.
+  // A second statement: the first one may have waited for the lock, and its snapshot lacks rows written meanwhile.
   const results: { id: string; key: string }[] = await tx('sample_results')
     .whereIn('request_id', ids)
     .select({ id: 'request_id', key: 'component_key' });
@@ -208,7 +208,7 @@ export async function finishRequest(tx: Knex, id: string, at: Date): Promise<voi
   await tx('sample_requests').where({ id }).update({ done_at: at });
 }
 
-/** Of requests that nobody will answer any more. */
+/** Ends requests whose time to be answered is over. */
 export async function endExpiredRequests(
   tx: Knex,
   now: Date,
@@ -230,9 +230,9 @@ export interface Unanswered extends Required<SampleRequest> {
   earlierNodeIds: string[];
 }
 
-const UNANSWERED = 50;
+const MAX_UNANSWERED = 50;
 
-/** Open requests of which nothing was heard since `since`, neither that they were given to a node nor a result, oldest first. */
+/** Open requests that were neither reassigned nor answered since `since`, oldest first. */
 export async function listUnanswered(db: Knex, since: Date): Promise<Unanswered[]> {
   return db('sample_requests')
     .whereNull('done_at')
@@ -244,7 +244,7 @@ export async function listUnanswered(db: Knex, since: Date): Promise<Unanswered[
         .where('received_at', '>', since),
     )
     .orderBy('assigned_at')
-    .limit(UNANSWERED)
+    .limit(MAX_UNANSWERED)
     .select({
       requestId: 'id',
       pipelineId: 'pipeline_id',
@@ -257,7 +257,7 @@ export async function listUnanswered(db: Knex, since: Date): Promise<Unanswered[
     });
 }
 
-/** Gives a request to another node. False where it was answered, or given away, in the meantime. */
+/** Gives a request to another node. Returns false if it was answered or reassigned meanwhile. */
 export async function reassign(tx: Knex, request: Unanswered, nodeId: string, at: Date): Promise<boolean> {
   const count = await tx('sample_requests')
     .where({ id: request.requestId })

@@ -4,8 +4,8 @@ import type { Bus } from '../../platform/runtime/bus.ts';
 import { deleteTap } from './tap-store.ts';
 
 /**
- * Ends a tap everywhere: on its node, and for whoever watches it. In a transaction. False where it had ended already.
- * `atNode` is false where the node itself says that it has.
+ * Ends a tap on its node and at its viewer. Must run in a transaction. Returns false if the tap had already ended. `atNode` is
+ * false if the node itself reported the end.
  */
 export async function endTap(
   tx: Knex,
@@ -14,17 +14,17 @@ export async function endTap(
   reason: string,
   { atNode = true }: { atNode?: boolean } = {},
 ): Promise<boolean> {
-  const gone = await deleteTap(tx, tapId);
-  if (!gone) return false;
+  const deleted = await deleteTap(tx, tapId);
+  if (!deleted) return false;
   if (atNode) {
     const message = { type: 'tap_stop', requestId: tapId } as const;
-    await bus.publish(tx, { type: 'push', nodeId: gone.nodeId, message });
+    await bus.publish(tx, { type: 'push', nodeId: deleted.nodeId, message });
   }
   await bus.publish(tx, { type: 'tap', tapId, ended: reason });
   return true;
 }
 
-/** What its node is told when it starts. */
+/** The push message that starts the tap on its node. */
 export const startMessage = (tap: {
   tapId: string;
   pipelineId: string;

@@ -6,36 +6,37 @@ import { forbidden, notFound } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { lockEnvironment } from '../environments/index.ts';
-import { aim, pipelineScope, tooMany, userOf } from './sample-scope.ts';
+import { pipelineScope, resolveTarget, tooMany, userOf } from './sample-scope.ts';
 import { endTap, startMessage } from './tap-messages.ts';
 import { countTaps, findTap, insertTap, lockUser } from './tap-store.ts';
 
-const OPEN_IN_ENVIRONMENT = 20;
-const OPEN_OF_USER = 3;
+const MAX_OPEN_PER_ENVIRONMENT = 20;
+const MAX_OPEN_PER_USER = 3;
 
 export const startTap = mutation({
   name: 'pipeline.startTap',
-  summary: 'Watch the events of a component live, for five minutes at most; they come by /api/taps/<tapId>',
+  summary: 'Watch the events of a component live for up to five minutes; /api/taps/<tapId> streams them',
   role: 'EDITOR',
   audit: 'pipeline.tapStarted',
   input: StartTap,
   output: StartedTap,
   scope: pipelineScope,
-  prepare: (ctx, input) => aim(ctx, input, [input.componentKey], { byPush: true }),
+  prepare: (ctx, input) => resolveTarget(ctx, input, [input.componentKey], { byPush: true }),
   async run(ctx, { pipelineId, componentKey }, { environmentId, pipelineName, sinkKeys, node }) {
     const { nodeId, nodeName } = node;
     const userId = userOf(ctx);
-    if (userId === null) throw forbidden('A live tap is for a signed-in user, who watches it');
+    if (userId === null)
+      throw forbidden('Only a signed-in user can start a live tap, and only that user can watch it');
     const createdAt = new Date(ctx.clock.now());
     const endsAt = new Date(createdAt.getTime() + AGENT_LIMITS.tapMs);
     await lockEnvironment(ctx.db, environmentId);
     await lockUser(ctx.db, userId);
     const open = await countTaps(ctx.db, { environmentId, userId, now: createdAt });
-    if (open.ofUser >= OPEN_OF_USER)
-      throw tooMany(`You have ${OPEN_OF_USER} live taps open; stop one of them`);
-    if (open.inEnvironment >= OPEN_IN_ENVIRONMENT) {
+    if (open.ofUser >= MAX_OPEN_PER_USER)
+      throw tooMany(`You have ${MAX_OPEN_PER_USER} live taps open; stop one of them`);
+    if (open.inEnvironment >= MAX_OPEN_PER_ENVIRONMENT) {
       throw tooMany(
-        `${OPEN_IN_ENVIRONMENT} live taps of this environment are open; wait until one of them ends`,
+        `This environment has ${MAX_OPEN_PER_ENVIRONMENT} open live taps; wait until one of them ends`,
       );
     }
     const tapId = newId();
@@ -56,7 +57,7 @@ export const startTap = mutation({
 
 export const stopTap = mutation({
   name: 'pipeline.stopTap',
-  summary: 'End a live tap of yours',
+  summary: 'Stop one of your live taps',
   role: 'EDITOR',
   audit: 'pipeline.tapStopped',
   input: TapId,
@@ -64,7 +65,7 @@ export const stopTap = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Tap', input.tapId),
   async run(ctx, { tapId }) {
     const tap = await findTap(ctx.db, tapId);
-    // Another one's is not there, whatever else he may.
+    // The tap of another user counts as not found, regardless of roles.
     if (!tap || tap.userId !== userOf(ctx)) throw notFound('Tap');
     if (!(await endTap(ctx.db, ctx.services.bus, tapId, 'It was stopped'))) throw notFound('Tap');
     const { pipelineId, componentKey } = tap;

@@ -1,4 +1,4 @@
-/** Live taps, and their events on the way from one controller to another. */
+/** Stores live taps, and their events in transit from one controller to another. */
 import type { Knex } from 'knex';
 import { ACTIVE_ROLLOUT } from '../../delivery/rollouts/index.ts';
 
@@ -11,9 +11,9 @@ export interface TapRecord {
   nodeId: string;
   userId: string;
   endsAt: Date;
-  /** The controller that somebody watches it at; null while nobody does. */
+  /** The controller with its viewer; null while nobody watches. */
   watchedBy: string | null;
-  /** Of its environment; null for the usual ones. */
+  /** Patterns of its environment; null for the default ones. */
   redactKeys: string[] | null;
 }
 
@@ -35,22 +35,22 @@ export async function insertTap(
   });
 }
 
-/** The environment's and the user's rows are locked, so that the count holds until the end of the transaction. */
+/** The caller has locked the rows of the environment and the user, so the count holds until the transaction ends. */
 export async function countTaps(
   tx: Knex,
-  of: { environmentId: string; userId: string; now: Date },
+  filter: { environmentId: string; userId: string; now: Date },
 ): Promise<{ inEnvironment: number; ofUser: number }> {
   const { rows } = await tx.raw<{ rows: { inEnvironment: number; ofUser: number }[] }>(
     `SELECT count(*) FILTER (WHERE environment_id = :environmentId) AS "inEnvironment",
        count(*) FILTER (WHERE user_id = :userId) AS "ofUser"
      FROM taps WHERE ends_at > :now AND (environment_id = :environmentId OR user_id = :userId)`,
-    of,
+    filter,
   );
   const { inEnvironment = 0, ofUser = 0 } = rows[0] ?? {};
   return { inEnvironment: Number(inEnvironment), ofUser: Number(ofUser) };
 }
 
-/** Until the transaction ends, whoever else counts what the user has open waits. */
+/** Serializes transactions that count what the user has open. */
 export async function lockUser(tx: Knex, id: string): Promise<void> {
   await tx('users').where({ id }).forNoKeyUpdate().first('id');
 }
@@ -66,7 +66,7 @@ export async function findTap(db: Knex, id: string): Promise<TapRecord | null> {
   return rows[0] ?? null;
 }
 
-/** Of all nodes: there are few. */
+/** Open taps of all nodes; there are few. */
 export async function listOpenTaps(
   db: Knex,
   now: Date,
@@ -80,7 +80,7 @@ export async function listOpenTaps(
   });
 }
 
-/** Somebody watches it at a controller from now on. False where it has ended. */
+/** Records the controller that has the viewer. Returns false if the tap has ended. */
 export async function watchTap(db: Knex, id: string, watchedBy: string, now: Date): Promise<boolean> {
   const count = await db('taps')
     .where({ id })
@@ -89,13 +89,13 @@ export async function watchTap(db: Knex, id: string, watchedBy: string, now: Dat
   return count > 0;
 }
 
-/** Who watches it at this controller is still there. False where it has ended or is watched elsewhere. */
-export async function keepWatching(db: Knex, id: string, watchedBy: string, now: Date): Promise<boolean> {
+/** Confirms the viewer at this controller. Returns false if the tap has ended or is watched elsewhere. */
+export async function confirmWatching(db: Knex, id: string, watchedBy: string, now: Date): Promise<boolean> {
   const count = await db('taps').where({ id, watched_by: watchedBy }).update({ watched_at: now });
   return count > 0;
 }
 
-/** Nobody watches it at this controller any longer. */
+/** Records that the tap no longer has a viewer at this controller. */
 export async function unwatchTap(db: Knex, id: string, watchedBy: string, now: Date): Promise<boolean> {
   const count = await db('taps')
     .where({ id, watched_by: watchedBy })
@@ -103,7 +103,7 @@ export async function unwatchTap(db: Knex, id: string, watchedBy: string, now: D
   return count > 0;
 }
 
-/** The node that it was on; null where it has ended already. */
+/** Returns the node of the deleted tap; null if it had already ended. */
 export async function deleteTap(tx: Knex, id: string): Promise<{ nodeId: string } | null> {
   const [row]: { nodeId: string }[] = await tx('taps')
     .where({ id })
@@ -117,20 +117,20 @@ export interface Batch {
   dropped: number;
 }
 
-/** Of one tap, on their way at a time: a controller that does not fetch them must not fill the database. */
-const WAITING_BATCHES = 50;
+/** Batches in transit per tap: a controller that does not fetch them must not fill the database. */
+const MAX_WAITING_BATCHES = 50;
 
-/** False where too many wait already. */
+/** Returns false if too many batches are waiting. */
 export async function insertBatch(tx: Knex, tapId: string, body: Batch): Promise<boolean> {
   const { rows } = await tx.raw<{ rows: unknown[] }>(
     `INSERT INTO tap_batches (tap_id, body) SELECT :tapId, :body::json
-     WHERE (SELECT count(*) FROM tap_batches WHERE tap_id = :tapId) < ${WAITING_BATCHES} RETURNING id`,
+     WHERE (SELECT count(*) FROM tap_batches WHERE tap_id = :tapId) < ${MAX_WAITING_BATCHES} RETURNING id`,
     { tapId, body: JSON.stringify(body) },
   );
   return rows.length > 0;
 }
 
-/** Everything that waits, oldest first; nobody else gets it. */
+/** Takes all waiting batches, oldest first; each batch is taken once. */
 export async function takeBatches(db: Knex, tapId: string): Promise<Batch[]> {
   const rows: { id: number; body: Batch }[] = await db('tap_batches')
     .where({ tap_id: tapId })
@@ -143,17 +143,17 @@ export async function deleteOldBatches(db: Knex, before: Date): Promise<void> {
   await db('tap_batches').where('created_at', '<', before).delete();
 }
 
-export const TIME_IS_OVER = 'Its five minutes are over; start it again to see more';
+export const TIME_LIMIT_REACHED = 'Its five minutes are over; start it again to see more';
 
-/** What is seldom so: taps that have no reason to go on, with the reason. */
-export async function listOverTaps(
+/** Taps that have to end, with the reason. */
+export async function listEndedTaps(
   db: Knex,
   times: { now: Date; unwatchedSince: Date; lostSince: Date; silentSince: Date },
 ): Promise<{ tapId: string; reason: string }[]> {
   const { rows } = await db.raw<{ rows: { tapId: string; reason: string }[] }>(
     `SELECT * FROM (
        SELECT t.id AS "tapId", CASE
-         WHEN t.ends_at <= :now THEN '${TIME_IS_OVER}'
+         WHEN t.ends_at <= :now THEN '${TIME_LIMIT_REACHED}'
          WHEN t.watched_by IS NULL AND t.watched_at <= :unwatchedSince THEN 'Nobody watched it'
          WHEN t.watched_at <= :lostSince THEN 'Nobody watched it'
          WHEN p.tombstoned_at IS NOT NULL THEN 'The pipeline was deleted'
@@ -161,12 +161,12 @@ export async function listOverTaps(
          WHEN n.token_revoked_at IS NOT NULL THEN 'The node was revoked'
          WHEN n.maintenance THEN 'The node went into maintenance'
          WHEN greatest(r.reported_at, t.created_at) <= :silentSince::timestamptz - 3 * coalesce(r.poll_interval_ms, 0) * interval '1 ms'
-           THEN 'The node was not heard of any more'
+           THEN 'The node stopped reporting'
        END AS reason
        FROM taps t JOIN pipelines p ON p.id = t.pipeline_id JOIN nodes n ON n.id = t.node_id
        LEFT JOIN rollouts ro ON ro.pipeline_id = p.id AND ro.${ACTIVE_ROLLOUT}
        LEFT JOIN node_reports r ON r.node_id = n.id
-     ) judged WHERE reason IS NOT NULL`,
+     ) checked WHERE reason IS NOT NULL`,
     times,
   );
   return rows;

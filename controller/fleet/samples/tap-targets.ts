@@ -1,19 +1,19 @@
-/** Which outputs of what is deployed can be listened to. */
+/** Decides which component outputs of the deployed version can be sampled. */
 import { parse } from 'yaml';
 import { outputsOf } from '../../../schemas/pipelines/outputs.ts';
 import { badRequest, preconditionFailed } from '../../platform/operation/errors.ts';
 
-/** What is deployed of a pipeline. */
+/** The deployed version of a pipeline. */
 export interface DeployedPipeline {
   name: string;
   environmentId: string;
-  /** Null where nothing is deployed. */
+  /** Null if nothing is deployed. */
   configYaml: string | null;
-  /** Components of its graph, switched off or not. */
+  /** Keys of all components of its graph, including disabled ones. */
   graphKeys: readonly string[];
 }
 
-interface Found {
+interface ConfigComponent {
   isSink: boolean;
   type: string;
   options: Record<string, unknown>;
@@ -22,9 +22,9 @@ interface Found {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function componentsOf(configYaml: string): Map<string, Found> {
+function componentsOf(configYaml: string): Map<string, ConfigComponent> {
   const config: unknown = parse(configYaml, { maxAliasCount: 1_000 });
-  const found = new Map<string, Found>();
+  const found = new Map<string, ConfigComponent>();
   for (const section of ['sources', 'transforms', 'sinks'] as const) {
     const components = isRecord(config) ? config[section] : null;
     if (!isRecord(components)) continue;
@@ -37,10 +37,10 @@ function componentsOf(configYaml: string): Map<string, Found> {
   return found;
 }
 
-/** Why a key cannot be listened to; null when it can. */
-function objectionTo(
+/** Returns the reason why a key cannot be sampled; null if it can. */
+function unavailableReason(
   key: string,
-  components: ReadonlyMap<string, Found>,
+  components: ReadonlyMap<string, ConfigComponent>,
   pipeline: DeployedPipeline,
 ): string | null {
   const dot = key.indexOf('.');
@@ -49,36 +49,36 @@ function objectionTo(
   const component = components.get(name);
   if (!component) {
     return pipeline.graphKeys.includes(name)
-      ? `"${name}" is switched off, or has no input that is not: what is deployed is without it`
-      : `"${name}" is no component of what is deployed`;
+      ? `"${name}" is disabled, or all its inputs are; the deployed version does not contain it`
+      : `"${name}" is not a component of the deployed version`;
   }
   if (component.isSink) {
     return port === null
       ? null
-      : `"${name}" is a sink and has no outputs; name it alone to see what comes in`;
+      : `"${name}" is a sink and has no outputs; use its name alone to see its input`;
   }
   const outputs = outputsOf(component);
-  const named = outputs.named?.map((one) => `${name}.${one}`).join(', ') ?? '';
-  if (port === null) return outputs.plain ? null : `"${name}" has named outputs only: ${named || 'none'}`;
+  const outputNames = outputs.named?.map((output) => `${name}.${output}`).join(', ') ?? '';
+  if (port === null)
+    return outputs.plain ? null : `"${name}" has named outputs only: ${outputNames || 'none'}`;
   if (outputs.named === null || outputs.named.includes(port)) return null;
-  return `"${name}" has no output "${port}"${named === '' ? '' : `; it has ${named}`}`;
+  return `"${name}" has no output "${port}"${outputNames === '' ? '' : `; it has ${outputNames}`}`;
 }
 
 /**
- * Those of `keys` that are sinks, which are listened to at their inputs.
- * @throws PRECONDITION_FAILED where nothing is deployed, BAD_REQUEST for a key that is not there
+ * Returns the sinks among `keys`; a sink is sampled at its inputs.
+ *
+ * @throws PRECONDITION_FAILED if nothing is deployed, BAD_REQUEST for an unknown key
  */
 export function sinksAmong(keys: readonly string[], pipeline: DeployedPipeline): string[] {
   if (pipeline.configYaml === null) {
-    throw preconditionFailed(
-      `"${pipeline.name}" is not deployed: there are no events to look at. Deploy it first`,
-    );
+    throw preconditionFailed(`"${pipeline.name}" is not deployed, so it has no events; deploy it first`);
   }
   const components = componentsOf(pipeline.configYaml);
-  const objections = keys.flatMap((key) => objectionTo(key, components, pipeline) ?? []);
-  if (objections.length > 0) {
-    const more = objections.length > 5 ? `, and ${objections.length - 5} more` : '';
-    throw badRequest(`componentKey: ${objections.slice(0, 5).join('; ')}${more}`);
+  const problems = keys.flatMap((key) => unavailableReason(key, components, pipeline) ?? []);
+  if (problems.length > 0) {
+    const more = problems.length > 5 ? `, and ${problems.length - 5} more` : '';
+    throw badRequest(`componentKey: ${problems.slice(0, 5).join('; ')}${more}`);
   }
   return keys.filter((key) => components.get(key)?.isSink);
 }

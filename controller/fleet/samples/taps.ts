@@ -1,7 +1,7 @@
 /**
- * Live taps at this controller: who watches here, and where the events go that nodes bring. Who watches at another
- * controller gets them through the database; with one controller nothing is written. Nothing piles up: events that nobody
- * takes are dropped and counted.
+ * Live taps at this controller: its viewers, and the delivery of events from nodes. Events for a viewer at another controller
+ * pass through the database; with a single controller nothing is written. There is no queue: events without a viewer are
+ * dropped and counted.
  */
 import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
@@ -13,225 +13,226 @@ import { newId } from '../../platform/operation/ids.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
 import { effectiveRedactKeys } from '../environments/index.ts';
-import { boundEvent, boundText } from './bounded-event.ts';
+import { limitEvent, limitText } from './limit-event.ts';
 import { createRedactor, type Redactor } from './redact.ts';
 import type { SampledNode } from './sampled-node.ts';
 import { endTap, startMessage } from './tap-messages.ts';
 import {
   type Batch,
+  confirmWatching,
   findTap,
   insertBatch,
-  keepWatching,
   listOpenTaps,
   type TapRecord,
-  TIME_IS_OVER,
+  TIME_LIMIT_REACHED,
   takeBatches,
   unwatchTap,
   watchTap,
 } from './tap-store.ts';
 
-/** Where events go: a stream to a browser. */
+/** The stream to a browser. */
 export interface TapViewer {
   send(event: string, data: string): void;
   comment(text: string): void;
-  /** Bytes that wait to be sent. */
+  /** Bytes waiting to be sent. */
   backlog(): number;
   close(): void;
 }
 
 export interface Taps {
-  /** False where no such tap is active for the node. */
-  take(node: SampledNode, request: TapEventsRequest): Promise<boolean>;
-  /** The taps that a node should have: one whose agent has started again knows of none. */
-  startsFor(nodeId: string): Promise<PushMessage[]>;
-  /** It is watched here from now on. False where it has ended. */
+  /** Returns false if the node has no such active tap. */
+  ingest(node: SampledNode, request: TapEventsRequest): Promise<boolean>;
+  /** The start messages of a node's taps: an agent that has restarted knows none. */
+  startMessagesFor(nodeId: string): Promise<PushMessage[]>;
+  /** Makes this controller the one with the viewer. Returns false if the tap has ended. */
   claim(tap: TapRecord): Promise<boolean>;
-  /** Sends events of a claimed tap to a viewer, in place of the one before. The answer takes it off. */
+  /** Sends events of a claimed tap to a viewer, which replaces an earlier one. Returns a function that detaches it. */
   attach(tap: TapRecord, viewer: TapViewer): () => void;
-  /** Ends a tap for a reason of this controller's. */
+  /** Ends a tap for a reason of this controller. */
   end(tapId: string, reason: string): Promise<void>;
-  /** They may come back, here or at another controller. */
+  /** Closes all viewers. They may reconnect, here or at another controller. */
   closeViewers(): void;
   stop(): Promise<void>;
 }
 
-/** What was read of a tap is believed for so long, unless a signal says otherwise. */
-const BELIEVED_MS = 2_000;
-const REMEMBERED = 1_000;
+/** A cached tap is valid this long, unless a signal invalidates it. */
+const MAX_AGE_MS = 2_000;
+const MAX_CACHED_TAPS = 1_000;
 const SHARED_MS = 500;
 const REASON_MS = 1_000;
-/** Above this many bytes on their way, a viewer is too slow and misses events. */
-const VIEWER_BACKLOG = 256 * 1024;
+/** A viewer with more unsent bytes is too slow and misses events. */
+const VIEWER_BACKLOG_BYTES = 256 * 1024;
 const BATCH_CHARS = 512 * 1024;
 const REASON_CHARS = 500;
-/** How often who watches is noted, and the stream kept open. */
+/** Interval at which the viewer is confirmed in the database and a keep-alive is sent. */
 export const WATCH_MS = 15_000;
 
-interface Known {
+interface CachedTap {
   tap: TapRecord;
   readAt: number;
   redactor: Redactor;
-  /** Events of the second that has begun then. */
+  /** The current second, and the events counted in it. */
   second: number;
   inSecond: number;
-  /** Not told to anybody yet. */
+  /** Dropped events that were not reported yet. */
   dropped: number;
 }
 
-interface Watched {
+interface Viewing {
   endsAt: Date;
   viewer: TapViewer;
   dropped: number;
-  /** One thing after the other, so that the end comes last. */
+  /** Serializes the work for this viewer, so that the end comes last. */
   queue: Promise<void>;
   cancel(): void;
 }
 
 export function createTaps(options: { db: Knex; bus: Bus; clock: Clock; log: Logger }): Taps {
   const { db, bus, clock, log } = options;
-  const self = newId();
-  const known = new Map<string, Known>();
-  const watched = new Map<string, Watched>();
-  const leaving = new Set<Promise<unknown>>();
+  const controllerId = newId();
+  const cache = new Map<string, CachedTap>();
+  const viewings = new Map<string, Viewing>();
+  const unwatching = new Set<Promise<unknown>>();
   const now = () => new Date(clock.now());
 
-  /** Shared by all nodes that connect within a moment: a whole fleet does when a controller starts. */
+  /** Shared by nodes that connect at the same moment: a whole fleet does when a controller starts. */
   let openTaps: { readAt: number; taps: ReturnType<typeof listOpenTaps> } | undefined;
 
-  const off = [
+  const unsubscribers = [
     bus.on('tap', ({ tapId, ended }) => {
-      forget(tapId);
-      if (ended !== undefined) known.delete(tapId);
-      const here = watched.get(tapId);
-      if (!here) return;
-      follow(tapId, here, async () => {
-        for (const batch of await takeBatches(db, tapId)) deliver(here, batch);
-        if (ended !== undefined) finish(tapId, here, ended);
-        else await check(tapId, here);
+      invalidate(tapId);
+      if (ended !== undefined) cache.delete(tapId);
+      const viewing = viewings.get(tapId);
+      if (!viewing) return;
+      enqueue(tapId, viewing, async () => {
+        for (const batch of await takeBatches(db, tapId)) deliver(viewing, batch);
+        if (ended !== undefined) finish(tapId, viewing, ended);
+        else await confirm(tapId, viewing);
       });
     }),
     bus.on('push', ({ message }) => {
       if (message.type === 'tap_start') openTaps = undefined;
     }),
     bus.on('ui', ({ topics }) => {
-      // The keys that are hidden may be others now.
-      if (topics.includes('environments')) for (const tapId of known.keys()) forget(tapId);
+      // The redacted keys may have changed.
+      if (topics.includes('environments')) for (const tapId of cache.keys()) invalidate(tapId);
     }),
     bus.on('resync', () => {
-      for (const tapId of known.keys()) forget(tapId);
-      for (const [tapId, here] of watched) follow(tapId, here, () => check(tapId, here));
+      for (const tapId of cache.keys()) invalidate(tapId);
+      for (const [tapId, viewing] of viewings) enqueue(tapId, viewing, () => confirm(tapId, viewing));
     }),
   ];
 
-  function forget(tapId: string): void {
-    const one = known.get(tapId);
-    if (one) one.readAt = Number.NEGATIVE_INFINITY;
+  function invalidate(tapId: string): void {
+    const cached = cache.get(tapId);
+    if (cached) cached.readAt = Number.NEGATIVE_INFINITY;
   }
 
-  function follow(tapId: string, here: Watched, work: () => Promise<void>): void {
-    here.queue = here.queue
-      .then(() => (watched.get(tapId) === here ? work() : undefined))
-      .catch((error) => log.warn({ tapId, reason: messageOf(error) }, 'a live tap was not followed'));
+  function enqueue(tapId: string, viewing: Viewing, work: () => Promise<void>): void {
+    viewing.queue = viewing.queue
+      .then(() => (viewings.get(tapId) === viewing ? work() : undefined))
+      .catch((error) => log.warn({ tapId, reason: messageOf(error) }, 'an update of a live tap failed'));
   }
 
-  async function lookUp(tapId: string): Promise<Known | null> {
-    const before = known.get(tapId);
-    if (before && clock.monotonic() - before.readAt < BELIEVED_MS) return before;
+  async function readTap(tapId: string): Promise<CachedTap | null> {
+    const before = cache.get(tapId);
+    if (before && clock.monotonic() - before.readAt < MAX_AGE_MS) return before;
     const readAt = clock.monotonic();
     const tap = await findTap(db, tapId);
     if (!tap || tap.endsAt <= now()) {
-      known.delete(tapId);
+      cache.delete(tapId);
       return null;
     }
-    if (known.size >= REMEMBERED) known.clear();
+    if (cache.size >= MAX_CACHED_TAPS) cache.clear();
     const redactor = createRedactor(effectiveRedactKeys(tap.redactKeys));
     const counts = before ?? { second: 0, inSecond: 0, dropped: 0 };
-    const one: Known = { ...counts, tap, readAt, redactor };
-    known.set(tapId, one);
-    return one;
+    const cached: CachedTap = { ...counts, tap, readAt, redactor };
+    cache.set(tapId, cached);
+    return cached;
   }
 
-  /** Of the events those that the second still has room for. */
-  function within(one: Known, events: readonly unknown[]): readonly unknown[] {
+  /** The events that are still within the limit of this second. */
+  function limitRate(cached: CachedTap, events: readonly unknown[]): readonly unknown[] {
     const second = Math.floor(clock.monotonic() / 1_000);
-    if (second !== one.second) {
-      one.second = second;
-      one.inSecond = 0;
+    if (second !== cached.second) {
+      cached.second = second;
+      cached.inSecond = 0;
     }
-    const room = Math.max(0, AGENT_LIMITS.tapEventsPerSecond - one.inSecond);
-    const kept = events.slice(0, room);
-    one.inSecond += kept.length;
-    return kept;
+    const remaining = Math.max(0, AGENT_LIMITS.tapEventsPerSecond - cached.inSecond);
+    const accepted = events.slice(0, remaining);
+    cached.inSecond += accepted.length;
+    return accepted;
   }
 
-  function batchOf(one: Known, events: readonly unknown[], dropped: number): Batch {
-    const kept: unknown[] = [];
+  function batchOf(cached: CachedTap, events: readonly unknown[], dropped: number): Batch {
+    const batch: unknown[] = [];
     let chars = 0;
-    for (const event of within(one, events)) {
-      const shown = one.redactor.value(boundEvent(event, AGENT_LIMITS.samples.eventChars));
-      chars += JSON.stringify(shown).length;
+    for (const event of limitRate(cached, events)) {
+      const redacted = cached.redactor.value(limitEvent(event, AGENT_LIMITS.samples.eventChars));
+      chars += JSON.stringify(redacted).length;
       if (chars > BATCH_CHARS) break;
-      kept.push(shown);
+      batch.push(redacted);
     }
-    const missed = one.dropped + dropped + events.length - kept.length;
-    one.dropped = 0;
-    return { events: kept, dropped: missed };
+    const missed = cached.dropped + dropped + events.length - batch.length;
+    cached.dropped = 0;
+    return { events: batch, dropped: missed };
   }
 
-  function deliver(here: Watched, { events, dropped }: Batch): void {
-    if (here.viewer.backlog() > VIEWER_BACKLOG) {
-      here.dropped += events.length + dropped;
+  function deliver(viewing: Viewing, { events, dropped }: Batch): void {
+    if (viewing.viewer.backlog() > VIEWER_BACKLOG_BYTES) {
+      viewing.dropped += events.length + dropped;
       return;
     }
-    const shown: TapEvents = { events, dropped: dropped + here.dropped };
-    here.dropped = 0;
-    if (shown.events.length > 0 || shown.dropped > 0) here.viewer.send('events', JSON.stringify(shown));
+    const message: TapEvents = { events, dropped: dropped + viewing.dropped };
+    viewing.dropped = 0;
+    if (message.events.length > 0 || message.dropped > 0)
+      viewing.viewer.send('events', JSON.stringify(message));
   }
 
-  function finish(tapId: string, here: Watched, reason: string): void {
+  function finish(tapId: string, viewing: Viewing, reason: string): void {
     const ended: TapEnded = { reason };
-    here.viewer.send('ended', JSON.stringify(ended));
-    drop(tapId, here);
-    here.viewer.close();
+    viewing.viewer.send('ended', JSON.stringify(ended));
+    detach(tapId, viewing);
+    viewing.viewer.close();
   }
 
-  function drop(tapId: string, here: Watched): void {
-    here.cancel();
-    if (watched.get(tapId) === here) watched.delete(tapId);
+  function detach(tapId: string, viewing: Viewing): void {
+    viewing.cancel();
+    if (viewings.get(tapId) === viewing) viewings.delete(tapId);
   }
 
   async function claim({ tapId }: TapRecord): Promise<boolean> {
-    const isOpen = await watchTap(db, tapId, self, now());
-    // Other controllers learn where its events are to go.
+    const isOpen = await watchTap(db, tapId, controllerId, now());
+    // Other controllers learn where to send its events.
     if (isOpen) await bus.publish(db, { type: 'tap', tapId });
     return isOpen;
   }
 
-  /** Notes that somebody watches. One that has ended, or that is watched elsewhere by now, is let go here. */
-  async function check(tapId: string, here: Watched): Promise<void> {
-    if (await keepWatching(db, tapId, self, now())) return;
+  /** Confirms the viewer in the database. Detaches it if the tap has ended or is now watched elsewhere. */
+  async function confirm(tapId: string, viewing: Viewing): Promise<void> {
+    if (await confirmWatching(db, tapId, controllerId, now())) return;
     const tap = await findTap(db, tapId);
-    // Another check of the same moment has noted it.
-    if (tap?.watchedBy === self) return;
-    // Who has left meanwhile is not noted again.
-    if (watched.get(tapId) !== here) return;
-    // The stream before this one ended after this one had come, and was taken for the last.
+    // A concurrent call has recorded it.
+    if (tap?.watchedBy === controllerId) return;
+    // The viewer has left meanwhile.
+    if (viewings.get(tapId) !== viewing) return;
+    // The previous stream ended after this one started and recorded that nobody watches.
     if (tap?.watchedBy === null && (await claim(tap))) {
-      if (!watched.has(tapId)) await unwatchTap(db, tapId, self, now());
+      if (!viewings.has(tapId)) await unwatchTap(db, tapId, controllerId, now());
       return;
     }
     if (!tap) {
-      const reason = here.endsAt <= now() ? TIME_IS_OVER : 'The tap has ended';
-      // The signal that is on its way may know better.
-      clock.after(REASON_MS, () => watched.get(tapId) === here && finish(tapId, here, reason));
+      const reason = viewing.endsAt <= now() ? TIME_LIMIT_REACHED : 'The tap has ended';
+      // A pending signal may bring the exact reason.
+      clock.after(REASON_MS, () => viewings.get(tapId) === viewing && finish(tapId, viewing, reason));
       return;
     }
-    drop(tapId, here);
-    here.viewer.close();
+    detach(tapId, viewing);
+    viewing.viewer.close();
   }
 
   function closeViewers(): void {
-    for (const { viewer } of [...watched.values()]) viewer.close();
+    for (const { viewer } of [...viewings.values()]) viewer.close();
   }
 
   function listShared(): ReturnType<typeof listOpenTaps> {
@@ -241,45 +242,45 @@ export function createTaps(options: { db: Knex; bus: Bus; clock: Clock; log: Log
     return openTaps.taps;
   }
 
-  async function end(tapId: string, reason: string, where: { atNode?: boolean } = {}): Promise<void> {
-    await db.transaction((tx) => endTap(tx, bus, tapId, reason, where));
+  async function end(tapId: string, reason: string, options: { atNode?: boolean } = {}): Promise<void> {
+    await db.transaction((tx) => endTap(tx, bus, tapId, reason, options));
   }
 
   return {
-    async take(node, request) {
-      const one = await lookUp(request.requestId);
+    async ingest(node, request) {
+      const cached = await readTap(request.requestId);
       if (
-        !one ||
-        one.tap.nodeId !== node.nodeId ||
-        one.tap.pipelineId !== request.pipelineId ||
-        one.tap.componentKey !== request.componentId ||
-        one.tap.endsAt <= now()
+        !cached ||
+        cached.tap.nodeId !== node.nodeId ||
+        cached.tap.pipelineId !== request.pipelineId ||
+        cached.tap.componentKey !== request.componentId ||
+        cached.tap.endsAt <= now()
       )
         return false;
-      const { tapId, watchedBy } = one.tap;
+      const { tapId, watchedBy } = cached.tap;
       if ('status' in request) {
-        known.delete(tapId);
-        const reason = one.redactor.text(boundText(request.reason, REASON_CHARS));
+        cache.delete(tapId);
+        const reason = cached.redactor.text(limitText(request.reason, REASON_CHARS));
         await end(tapId, `It ended on the node: ${reason}`, { atNode: false });
         return true;
       }
-      const here = watched.get(tapId);
+      const viewing = viewings.get(tapId);
       const { events, dropped = 0 } = request;
-      if (here) {
-        deliver(here, batchOf(one, events, dropped));
-      } else if (watchedBy !== null && watchedBy !== self) {
-        const batch = batchOf(one, events, dropped);
-        const isTaken = await db.transaction(async (tx) => {
+      if (viewing) {
+        deliver(viewing, batchOf(cached, events, dropped));
+      } else if (watchedBy !== null && watchedBy !== controllerId) {
+        const batch = batchOf(cached, events, dropped);
+        const isStored = await db.transaction(async (tx) => {
           if (!(await insertBatch(tx, tapId, batch))) return false;
           await bus.publish(tx, { type: 'tap', tapId });
           return true;
         });
-        if (!isTaken) one.dropped += batch.events.length + batch.dropped;
+        if (!isStored) cached.dropped += batch.events.length + batch.dropped;
       }
       return true;
     },
 
-    async startsFor(nodeId) {
+    async startMessagesFor(nodeId) {
       const taps = await listShared();
       return taps.filter((tap) => tap.nodeId === nodeId).map(startMessage);
     },
@@ -287,43 +288,48 @@ export function createTaps(options: { db: Knex; bus: Bus; clock: Clock; log: Log
     claim,
 
     attach({ tapId, endsAt }, viewer) {
-      const before = watched.get(tapId);
-      const over = clock.after(Math.max(0, endsAt.getTime() - clock.now()), () => {
-        end(tapId, TIME_IS_OVER).catch(() => {});
+      const before = viewings.get(tapId);
+      const cancelEnd = clock.after(Math.max(0, endsAt.getTime() - clock.now()), () => {
+        end(tapId, TIME_LIMIT_REACHED).catch(() => {});
       });
-      let keep = () => {};
-      const here: Watched = {
+      let cancelConfirm = () => {};
+      const viewing: Viewing = {
         endsAt,
         viewer,
         dropped: 0,
         queue: Promise.resolve(),
         cancel() {
-          over();
-          keep();
+          cancelEnd();
+          cancelConfirm();
         },
       };
-      const again = () => {
-        keep = clock.after(WATCH_MS, () => {
+      const scheduleConfirm = () => {
+        cancelConfirm = clock.after(WATCH_MS, () => {
           viewer.comment('keep-alive');
-          follow(tapId, here, () => check(tapId, here));
-          again();
+          enqueue(tapId, viewing, () => confirm(tapId, viewing));
+          scheduleConfirm();
         });
       };
-      again();
-      watched.set(tapId, here);
+      scheduleConfirm();
+      viewings.set(tapId, viewing);
       if (before) {
         before.cancel();
         before.viewer.close();
       }
       return () => {
-        const isWatched = watched.get(tapId) === here;
-        drop(tapId, here);
+        const isWatched = viewings.get(tapId) === viewing;
+        detach(tapId, viewing);
         if (!isWatched) return;
-        const left = unwatchTap(db, tapId, self, now())
-          .then((didLeave) => (didLeave ? bus.publish(db, { type: 'tap', tapId }) : undefined))
-          .catch((error) => log.debug({ tapId, reason: messageOf(error) }, 'a live tap was not left'))
-          .finally(() => leaving.delete(left));
-        leaving.add(left);
+        const done = unwatchTap(db, tapId, controllerId, now())
+          .then((wasWatched) => (wasWatched ? bus.publish(db, { type: 'tap', tapId }) : undefined))
+          .catch((error) =>
+            log.debug(
+              { tapId, reason: messageOf(error) },
+              'the end of watching a live tap could not be recorded',
+            ),
+          )
+          .finally(() => unwatching.delete(done));
+        unwatching.add(done);
       };
     },
 
@@ -332,9 +338,9 @@ export function createTaps(options: { db: Knex; bus: Bus; clock: Clock; log: Log
     closeViewers,
 
     async stop() {
-      for (const remove of off) remove();
+      for (const unsubscribe of unsubscribers) unsubscribe();
       closeViewers();
-      await Promise.all(leaving);
+      await Promise.all(unwatching);
     },
   };
 }

@@ -1,17 +1,23 @@
-/** Fleet settings: how often nodes poll, when a silent one counts as unreachable, how much of what they report is kept, and how long. */
+/**
+ * Fleet settings: how often nodes poll, when a silent node counts as unreachable, and how much of what nodes report is retained
+ * for how long. The defaults of all these numbers are here.
+ */
 export interface FleetSettings {
   pollIntervalMs: number;
   /** Missed intervals until UNREACHABLE. */
   unhealthyThreshold: number;
-  /** Log lines are kept this long, and up to a day longer. */
+  /** Log lines are retained this long, and up to a day longer. */
   logsRetentionDays: number;
-  /** Log lines of one node that one controller stores in an hour, MiB. */
+  /** MiB of log lines that one controller stores per node and hour. */
   logsMibPerNodeHour: number;
-  /** All stored log lines together, MiB: above, the oldest day is dropped. */
+  /** MiB of all stored log lines; above this, the oldest day is dropped. */
   logsMibTotal: number;
-  /** Metrics are kept this long. */
+  /** Metrics are retained this long. */
   metricsRetentionDays: number;
-  /** Versions that each pipeline keeps at least; what runs, is promoted or was deployed lately stays beside them. */
+  /**
+   * Versions that each pipeline retains at least. Versions that run, are being promoted or were deployed lately are retained in
+   * addition.
+   */
   pipelineVersionsRetained: number;
 }
 

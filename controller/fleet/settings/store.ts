@@ -12,8 +12,8 @@ export async function readFleetSettings(db: Knex): Promise<FleetSettings> {
 }
 
 /**
- * In a transaction. What is not given stays as it is, also where two change different ones at once: the second waits, and adds
- * to what the first has left.
+ * Must run in a transaction. Fields that are not given keep their value, also when two calls change different fields at once:
+ * the second call waits for the first.
  */
 export async function changeFleetSettings(
   tx: Knex,

@@ -1,26 +1,26 @@
-/** What a matrix of thousands of nodes shows: a join without all that only lists and single pages show. */
+/** The cells of the fleet matrix: a join for thousands of nodes, without the fields that only lists and detail pages need. */
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import type { NodeHealth, NodePipelineStatus } from '../../../schemas/api/pipelines.ts';
 import { effectiveLabels, groupsOf, type NodeLabels } from '../groups/index.ts';
-import { classifyNode, finder, type JoinTime, type ReportedState } from './classify-node.ts';
+import { classifyNode, createReportLookup, type JoinTime, type ReportedState } from './classify-node.ts';
 import { desiredPipelines } from './desired-pipelines.ts';
-import type { NodeRow, ObservedInShort, PipelineRow } from './queries.ts';
+import type { CompactObserved, NodeRow, PipelineRow } from './queries.ts';
 import { isCanary } from './version-for-node.ts';
 
 export interface Cell {
-  /** Of its pipeline, among all of the environment. */
-  place: number;
+  /** Index of its pipeline among those of the environment. */
+  pipelineIndex: number;
   desired: boolean;
-  /** Of a rollout that is active: it should run its version. */
+  /** Whether the node should run the canary version of an active rollout. */
   canary: boolean;
   status: NodePipelineStatus;
-  /** What the node reports to run; null before its first report. */
+  /** The version that the node reports; null before its first report. */
   version: number | null;
 }
 
 export interface NodeCells {
   node: NodeRow;
-  /** Effective: what selectors look at. */
+  /** Effective labels, which selectors match. */
   labels: LabelMap;
   groups: NodeLabels['groups'];
   health: NodeHealth;
@@ -32,11 +32,11 @@ export interface Cells {
   pipelines: readonly PipelineRow[];
 }
 
-export function joinCells({ nodes, pipelines, groups, said }: ObservedInShort, time: JoinTime): Cells {
-  const places = new Map(pipelines.map(({ id }, place) => [id, place]));
+export function joinCells({ nodes, pipelines, groups, states }: CompactObserved, time: JoinTime): Cells {
+  const indexById = new Map(pipelines.map(({ id }, pipelineIndex) => [id, pipelineIndex]));
   const reportsOf: ReportedState[][] = nodes.map(() => []);
-  for (const { nodePlaces, ...report } of said)
-    for (const place of nodePlaces) reportsOf[place]?.push(report);
+  for (const { nodeIndexes, ...report } of states)
+    for (const pipelineIndex of nodeIndexes) reportsOf[pipelineIndex]?.push(report);
   const targets = nodes.map(({ agentLabels, uiLabels, maintenance }) => ({
     labels: effectiveLabels(agentLabels, uiLabels, groups),
     maintenance,
@@ -48,23 +48,23 @@ export function joinCells({ nodes, pipelines, groups, said }: ObservedInShort, t
       const wanted = desiredByNode[index] ?? [];
       const labels = targets[index]?.labels ?? {};
       const reports = reportsOf[index] ?? [];
-      const reportOf = finder(reports);
-      const { shown, health } = classifyNode(
+      const reportOf = createReportLookup(reports);
+      const { pipelineIndexes, health } = classifyNode(
         { node, labels, wanted, reports, reportOf },
-        { pipelines, places, time },
+        { pipelines, indexById, time },
       );
-      const isWanted = shown.length > wanted.length ? new Set(wanted) : null;
+      const desiredSet = pipelineIndexes.length > wanted.length ? new Set(wanted) : null;
       return {
         node,
         labels,
         groups: groupsOf(node.agentLabels, node.uiLabels, groups),
         health: health.status,
-        cells: shown.map((place): Cell => {
-          const pipeline = pipelines[place];
+        cells: pipelineIndexes.map((pipelineIndex): Cell => {
+          const pipeline = pipelines[pipelineIndex];
           const report = reportOf(pipeline?.id ?? '');
           return {
-            place,
-            desired: isWanted === null || isWanted.has(place),
+            pipelineIndex,
+            desired: desiredSet === null || desiredSet.has(pipelineIndex),
             canary: pipeline !== undefined && isCanary(pipeline, labels),
             status: report?.status ?? 'PENDING',
             version: report?.version ?? null,

@@ -1,4 +1,4 @@
-/** One node: what is shown of it, and its health. For all who put together what should run and what runs. */
+/** Classifies one node: which pipelines it should run or runs, which crashed, and its health. */
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import type { NodeHealth } from '../../../schemas/api/pipelines.ts';
 import type { FleetSettings } from '../settings/index.ts';
@@ -12,49 +12,49 @@ export interface JoinTime {
   settings: FleetSettings;
 }
 
-/** What a node says of a pipeline, in short. */
+/** The part of a node's report of a pipeline that the matrix needs. */
 export type ReportedState = Pick<ReportRow, 'pipelineId' | 'version' | 'status'>;
 
-/** Most nodes report a handful of pipelines. */
-const FEW = 16;
+/** Most nodes report a handful of pipelines, for which a linear search is faster than a map. */
+const LINEAR_SEARCH_MAX = 16;
 
-export function finder<R extends ReportedState>(
+export function createReportLookup<R extends ReportedState>(
   reports: readonly R[],
 ): (pipelineId: string) => R | undefined {
-  if (reports.length <= FEW) return (id) => reports.find((report) => report.pipelineId === id);
+  if (reports.length <= LINEAR_SEARCH_MAX) return (id) => reports.find((report) => report.pipelineId === id);
   const byPipeline = new Map(reports.map((report) => [report.pipelineId, report]));
   return (id) => byPipeline.get(id);
 }
 
-/** The version of a pipeline that a node with these labels should run, where it should run one, and since when. */
-export function desiredOf(
+/** The version of a pipeline that a node with these labels should run, and since when; null ids if none. */
+export function desiredVersion(
   pipeline: Pick<PipelineRow, 'deployedVersionId' | 'deployedVersion' | 'deployedAt' | 'rollout' | 'reverts'>,
   labels: LabelMap,
   nodeId: string,
-): Wished {
-  const meant = meantFor(pipeline, labels);
+): DesiredVersion {
+  const intended = intendedVersion(pipeline, labels);
   const revert = pipeline.reverts[nodeId];
-  if (!revert || revert.fault !== null || meant.versionId === null) return { ...meant, meant };
-  if (afterRevert(meant.versionId, revert) === meant.versionId) return { ...meant, meant };
+  if (!revert || revert.fault !== null || intended.versionId === null) return { ...intended, intended };
+  if (afterRevert(intended.versionId, revert) === intended.versionId) return { ...intended, intended };
   const { servedVersionId: versionId, servedVersion: version, since } = revert;
-  return { versionId, version, since: new Date(since), canary: meant.canary, meant };
+  return { versionId, version, since: new Date(since), canary: intended.canary, intended };
 }
 
-interface Meant {
+interface IntendedVersion {
   versionId: string | null;
   version: number | null;
   since: Date | null;
   canary: boolean;
 }
-interface Wished extends Meant {
-  /** Were it not that this does not run there. */
-  meant: Meant;
+interface DesiredVersion extends IntendedVersion {
+  /** The version before reverts: the one that the node would run if it did not fail there. */
+  intended: IntendedVersion;
 }
 
-function meantFor(
+function intendedVersion(
   pipeline: Pick<PipelineRow, 'deployedVersionId' | 'deployedVersion' | 'deployedAt' | 'rollout'>,
   labels: LabelMap,
-): Meant {
+): IntendedVersion {
   const { rollout, deployedVersionId, deployedVersion, deployedAt } = pipeline;
   if (rollout !== null && isCanary(pipeline, labels))
     return { versionId: rollout.versionId, version: rollout.version, since: rollout.since, canary: true };
@@ -62,51 +62,52 @@ function meantFor(
 }
 
 export interface ClassifiedNode {
-  /** Places of the pipelines that it should run, or runs all the same; ascending. */
-  shown: readonly number[];
+  /** Indexes of the pipelines that the node should run or runs nevertheless, ascending. */
+  pipelineIndexes: readonly number[];
   /** Names of pipelines. */
   crashed: readonly string[];
   health: { status: NodeHealth; reason: string };
 }
 
 export function classifyNode(
-  of: {
+  input: {
     node: NodeRow;
-    /** Effective. */
+    /** Effective labels. */
     labels: LabelMap;
-    /** Places of the pipelines that it should run, ascending. */
+    /** Indexes of the pipelines that it should run, ascending. */
     wanted: readonly number[];
     reports: readonly ReportedState[];
     reportOf: (pipelineId: string) => ReportedState | undefined;
   },
   {
     pipelines,
-    places,
+    indexById,
     time,
-  }: { pipelines: readonly PipelineRow[]; places: ReadonlyMap<string, number>; time: JoinTime },
+  }: { pipelines: readonly PipelineRow[]; indexById: ReadonlyMap<string, number>; time: JoinTime },
 ): ClassifiedNode {
-  const { node, labels, wanted, reports, reportOf } = of;
+  const { node, labels, wanted, reports, reportOf } = input;
   const intervalMs = Math.max(time.settings.pollIntervalMs, node.pollIntervalMs ?? 0);
   const crashed: string[] = [];
   const reverted: string[] = [];
   const lagging: string[] = [];
-  for (const place of wanted) {
-    const pipeline = pipelines[place];
+  for (const index of wanted) {
+    const pipeline = pipelines[index];
     if (!pipeline) continue;
-    const { version, since, meant } = desiredOf(pipeline, labels, node.id);
-    if (version !== meant.version) reverted.push(pipeline.name);
+    const { version, since, intended } = desiredVersion(pipeline, labels, node.id);
+    if (version !== intended.version) reverted.push(pipeline.name);
     const late = time.now - (since?.getTime() ?? time.now) > 2 * intervalMs;
     if (late && reportOf(pipeline.id)?.version !== version) lagging.push(pipeline.name);
   }
-  const shown = [...wanted];
+  const pipelineIndexes = [...wanted];
   for (const report of reports) {
-    const place = places.get(report.pipelineId);
-    if (place !== undefined && report.status !== 'STOPPED' && !wanted.includes(place)) shown.push(place);
+    const index = indexById.get(report.pipelineId);
+    if (index !== undefined && report.status !== 'STOPPED' && !wanted.includes(index))
+      pipelineIndexes.push(index);
   }
-  // In the order of the pipelines, as they are listed.
-  if (shown.length > wanted.length) shown.sort((a, b) => a - b);
-  for (const place of shown) {
-    const pipeline = pipelines[place];
+  // Keeps the order of the pipeline list.
+  if (pipelineIndexes.length > wanted.length) pipelineIndexes.sort((a, b) => a - b);
+  for (const index of pipelineIndexes) {
+    const pipeline = pipelines[index];
     if (pipeline && reportOf(pipeline.id)?.status === 'CRASHED') crashed.push(pipeline.name);
   }
   const health = nodeHealth({
@@ -121,5 +122,5 @@ export function classifyNode(
     updateError: node.updateError,
     revoked: node.revoked,
   });
-  return { shown, crashed, health };
+  return { pipelineIndexes, crashed, health };
 }

@@ -1,75 +1,75 @@
-/** Which pipelines each of many nodes should run, without looking at every pair of them. */
+/** Computes which pipelines each node should run, without testing every pair of node and pipeline. */
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import { matchesSelector } from '../../../schemas/pipelines/selector.ts';
 import { type Deployable, isCanary, type Target } from './version-for-node.ts';
 
 const pairKey = (key: string, value: string) => `${key}\0${value}`;
 
-/** Nodes that get a version: those with these labels. */
-interface Wish {
+/** The nodes that get a version: those that match the selector. */
+interface VersionTarget {
   selector: LabelMap | null;
-  /** Null: on whichever side of a canary. */
+  /** Whether the nodes must be canary nodes; null if either. */
   canary: boolean | null;
 }
 
-function wishesOf({ isDraft, deployedVersionId, deployedSelector, rollout }: Deployable): Wish[] {
+function targetsOf({ isDraft, deployedVersionId, deployedSelector, rollout }: Deployable): VersionTarget[] {
   if (isDraft) return [];
   const deployed = deployedVersionId === null ? [] : [deployedSelector];
   if (rollout === null) return deployed.map((selector) => ({ selector, canary: null }));
-  const both = bothOf(rollout.canarySelector, rollout.nodeSelector);
+  const both = intersect(rollout.canarySelector, rollout.nodeSelector);
   return [
     ...deployed.map((selector) => ({ selector, canary: false })),
     ...(both === null ? [] : [{ selector: both, canary: true }]),
   ];
 }
 
-/** What matches both; null where one label would need two values. */
-function bothOf(one: LabelMap, other: LabelMap | null): LabelMap | null {
-  const clashes = Object.entries(other ?? {}).some(
-    ([key, value]) => Object.hasOwn(one, key) && one[key] !== value,
+/** A selector that matches both; null if one label would need two values. */
+function intersect(first: LabelMap, second: LabelMap | null): LabelMap | null {
+  const clashes = Object.entries(second ?? {}).some(
+    ([key, value]) => Object.hasOwn(first, key) && first[key] !== value,
   );
-  return clashes ? null : { ...one, ...other };
+  return clashes ? null : { ...first, ...second };
 }
 
 /**
- * For each node the places in `pipelines` of those that it should run, ascending; which version that is tells `isCanary`.
- * A selector is looked up by its rarest pair, so that the work grows with what runs and not with nodes times pipelines.
+ * Returns for each node the indexes in `pipelines` that it should run, ascending; `isCanary` decides the version. Selectors are
+ * looked up by their rarest label, so the cost grows with the running pairs and not with nodes times pipelines.
  */
 export function desiredPipelines(pipelines: readonly Deployable[], nodes: readonly Target[]): number[][] {
-  const places: number[][] = nodes.map(() => []);
+  const indexes: number[][] = nodes.map(() => []);
   const live = nodes.flatMap((node, index) => (node.maintenance ? [] : [index]));
-  const wishes = pipelines.map(wishesOf);
-  const asked = new Set(
-    wishes.flatMap((all) =>
+  const targets = pipelines.map(targetsOf);
+  const selectorPairs = new Set(
+    targets.flatMap((all) =>
       all.flatMap(({ selector }) =>
         Object.entries(selector ?? {}).map(([key, value]) => pairKey(key, value)),
       ),
     ),
   );
-  const carriers = new Map<string, number[]>();
-  if (asked.size > 0) {
+  const nodesByPair = new Map<string, number[]>();
+  if (selectorPairs.size > 0) {
     for (const index of live) {
       for (const [key, value] of Object.entries(nodes[index]?.labels ?? {})) {
         const pair = pairKey(key, value);
-        if (!asked.has(pair)) continue;
-        const known = carriers.get(pair);
+        if (!selectorPairs.has(pair)) continue;
+        const known = nodesByPair.get(pair);
         if (known) known.push(index);
-        else carriers.set(pair, [index]);
+        else nodesByPair.set(pair, [index]);
       }
     }
   }
   const candidates = (selector: LabelMap): readonly number[] =>
     Object.entries(selector)
-      .map(([key, value]) => carriers.get(pairKey(key, value)) ?? [])
+      .map(([key, value]) => nodesByPair.get(pairKey(key, value)) ?? [])
       .reduce((rarest, next) => (next.length < rarest.length ? next : rarest), live);
-  for (const [place, pipeline] of pipelines.entries()) {
-    for (const { selector, canary } of wishes[place] ?? []) {
+  for (const [pipelineIndex, pipeline] of pipelines.entries()) {
+    for (const { selector, canary } of targets[pipelineIndex] ?? []) {
       for (const index of selector === null ? live : candidates(selector)) {
         const labels = nodes[index]?.labels ?? {};
         if (canary !== null && isCanary(pipeline, labels) !== canary) continue;
-        if (matchesSelector(selector, labels)) places[index]?.push(place);
+        if (matchesSelector(selector, labels)) indexes[index]?.push(pipelineIndex);
       }
     }
   }
-  return places;
+  return indexes;
 }

@@ -1,4 +1,4 @@
-/** The strip of a pipeline while a rollout is active: how far its canary is, and what it waits for. */
+/** The gate segments of a pipeline during an active rollout: the progress of its canary, and what blocks it. */
 import type { GateSegment, GateState } from '../../../schemas/api/common.ts';
 import { selectorText } from '../../../schemas/pipelines/selector.ts';
 import type { GateInput, GateNode } from './gate.ts';
@@ -8,16 +8,18 @@ export interface GateRollout {
   version: number;
   commit: string | null;
   since: Date;
-  /** As people write it: `ring=0`. */
+  /** The canary selector as text: `ring=0`. */
   selector: string;
-  /** Null before the window began. */
+  /** Null before the observation window starts. */
   windowEndsAt: Date | null;
-  /** Why it waits for a person. */
+  /** The reason why the rollout is held. */
   held: string | null;
 }
 
-export function windowEnd(of: Pick<RolloutRow, 'healthStartedAt' | 'windowMinutes'>): Date | null {
-  return of.healthStartedAt && new Date(of.healthStartedAt.getTime() + of.windowMinutes * 60_000);
+export function windowEnd(rollout: Pick<RolloutRow, 'healthStartedAt' | 'windowMinutes'>): Date | null {
+  return (
+    rollout.healthStartedAt && new Date(rollout.healthStartedAt.getTime() + rollout.windowMinutes * 60_000)
+  );
 }
 
 export const gateRolloutOf = (rollout: RolloutRow): GateRollout => ({
@@ -44,24 +46,24 @@ export function canarySegments(
   segment: Segment,
 ): [GateSegment, GateSegment] {
   const canaries = nodes.filter(({ canary }) => canary);
-  const has = canaries.filter(({ version }) => version === rollout.version);
-  const runs = has.filter(({ status }) => status === 'RUNNING');
+  const delivered = canaries.filter(({ version }) => version === rollout.version);
+  const running = delivered.filter(({ status }) => status === 'RUNNING');
   const state: GateState = rollout.held === null ? 'moving' : 'held';
-  const text = (arrived: readonly GateNode[], verb: string): string => {
-    const begin = `Canary: version ${rollout.version}`;
-    if (rollout.held !== null) return `${begin} is held: ${rollout.held}`;
-    if (canaries.length === 0) return `${begin} waits for a node that matches ${rollout.selector}`;
-    const count = `${begin} ${verb} ${arrived.length} of ${nodes.length} node${nodes.length === 1 ? '' : 's'}`;
+  const reasonFor = (arrived: readonly GateNode[], verb: string): string => {
+    const prefix = `Canary: version ${rollout.version}`;
+    if (rollout.held !== null) return `${prefix} is held: ${rollout.held}`;
+    if (canaries.length === 0) return `${prefix} waits for a node that matches ${rollout.selector}`;
+    const count = `${prefix} ${verb} ${arrived.length} of ${nodes.length} node${nodes.length === 1 ? '' : 's'}`;
     if (rollout.windowEndsAt) return `${count}, window until ${minuteOf(rollout.windowEndsAt)}`;
-    const left = canaries.length - arrived.length;
-    return left > 0 ? `${count}, ${left} more before its window begins` : count;
+    const remaining = canaries.length - arrived.length;
+    return remaining > 0 ? `${count}, ${remaining} more before its window begins` : count;
   };
   const reached = (arrived: readonly GateNode[]) => ({
     version: deployed?.version ?? (arrived.length > 0 ? rollout.version : null),
     at: rollout.since,
   });
   return [
-    segment('delivered', state, text(has, 'is on'), reached(has)),
-    segment('running', state, text(runs, 'runs on'), reached(runs)),
+    segment('delivered', state, reasonFor(delivered, 'is on'), reached(delivered)),
+    segment('running', state, reasonFor(running, 'runs on'), reached(running)),
   ];
 }

@@ -1,6 +1,6 @@
 /**
- * The gate strip: how far a change has come. git → accepted → delivered → running, each with the commit or version that
- * has reached it. Pure: everything it says follows from its input.
+ * The gate strip: how far a change has come from git through accepted and delivered to running, each with the commit or version
+ * that has reached it. Pure.
  */
 import type { Condition, Gate, GateSegment, GateState } from '../../../schemas/api/common.ts';
 import type { Draining, NodeHealth, NodePipelineStatus, Refusal } from '../../../schemas/api/pipelines.ts';
@@ -12,17 +12,17 @@ export interface GateNode {
   nodeName: string;
   status: NodePipelineStatus;
   version: number | null;
-  /** What it should run; null for nothing. */
+  /** The version that it should run; null for none. */
   desired: number | null;
-  /** On the side of the canary of a rollout that is active. */
+  /** Whether it is a canary node of the active rollout. */
   canary: boolean;
   health: NodeHealth;
   lastError: string | null;
-  /** What does not run of an engine that runs. */
+  /** The failing part of a running engine. */
   degraded: string | null;
   draining: Draining | null;
   since: Date | null;
-  /** The version that is meant for it does not run there. */
+  /** Set if the intended version does not run on this node. */
   refused: Refusal | null;
 }
 
@@ -33,28 +33,31 @@ export interface GateInput {
   manifest: {
     seenCommit: string | null;
     appliedCommit: string | null;
-    /** What git holds is what was applied. */
+    /** The spec in git equals the applied one. */
     upToDate: boolean;
     applied: Condition | null;
-    /** It left the tree, and the object is kept. */
-    gone: boolean;
-    /** Null when the manifest is well. */
+    /** The manifest was removed from git, and the object is retained. */
+    removed: boolean;
+    /** Null if the manifest has no error. */
     problem: string | null;
   } | null;
   deployed: { version: number; commit: string | null; at: Date | null } | null;
-  /** The one that is active. */
+  /** The active rollout. */
   rollout: GateRollout | null;
   latestVersion: number | null;
   /** The nodes that should run it. */
   nodes: readonly GateNode[];
 }
 
-/** Of nodes that do not answer. */
+/** Node names listed in a reason. */
 const MAX_NAMES = 5;
 
 const isSilent = ({ health }: GateNode): boolean => health === 'UNREACHABLE' || health === 'UNKNOWN';
 
-/** The nodes that should run the deployed version, do not answer, and were not seen running it; nobody waits for them. */
+/**
+ * Names of nodes that should run the deployed version, do not respond, and were not seen running it. Rollouts do not wait for
+ * them.
+ */
 export function silentNodes({ isDraft, deployed, rollout, nodes }: GateInput): string[] {
   if (isDraft || rollout || !deployed) return [];
   return nodes
@@ -73,8 +76,8 @@ function gitSegment({ manifest }: GateInput): GateSegment {
   if (!manifest) return { ...base, state: 'unknown', commit: null, reason: 'Owned by the UI, not by git' };
   if (manifest.problem)
     return { ...base, state: 'failed', commit: manifest.seenCommit, reason: manifest.problem };
-  if (manifest.gone)
-    return { ...base, state: 'held', commit: manifest.seenCommit, reason: 'Its manifest is gone' };
+  if (manifest.removed)
+    return { ...base, state: 'held', commit: manifest.seenCommit, reason: 'Its manifest was removed' };
   return { ...base, state: 'done', commit: manifest.seenCommit, reason: 'Read and understood' };
 }
 
@@ -87,16 +90,17 @@ function acceptedSegment({ manifest, deployed, rollout, isDraft, latestVersion }
     at: rollout?.since ?? deployed?.at ?? null,
     reason,
   });
-  const keeps = deployed ? `version ${deployed.version} runs on` : 'nothing runs';
-  if (manifest?.problem) return segment('failed', `The change was refused; ${keeps}`);
-  if (manifest?.gone) return segment('held', manifest.applied?.message || 'Its manifest is gone; it is kept');
-  // After a rollback git has what was applied last: only the hold tells that something else runs.
+  const current = deployed ? `version ${deployed.version} keeps running` : 'nothing runs';
+  if (manifest?.problem) return segment('failed', `The change was rejected; ${current}`);
+  if (manifest?.removed)
+    return segment('held', manifest.applied?.message || 'Its manifest was removed; the pipeline is retained');
+  // After a rollback git still holds the spec applied last; only the hold shows that another version runs.
   if (manifest?.applied?.reason === 'Held') return segment('held', manifest.applied.message);
   if (manifest && !manifest.upToDate) {
     const held = manifest.applied?.status === 'False';
     return segment(held ? 'held' : 'moving', manifest.applied?.message || 'Waiting for the next pass');
   }
-  if (isDraft) return segment('done', 'Accepted as a draft: it runs nowhere');
+  if (isDraft) return segment('done', 'Accepted as a draft, which runs nowhere');
   if (rollout) return segment('done', `Version ${rollout.version} is accepted; canary nodes get it first`);
   if (!manifest && deployed && latestVersion !== null && latestVersion > deployed.version) {
     return segment('held', `Version ${latestVersion} is saved but not deployed`);
@@ -107,9 +111,9 @@ function acceptedSegment({ manifest, deployed, rollout, isDraft, latestVersion }
 function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
   const { isDraft, deployed, rollout, nodes, manifest } = input;
   const rolledBack = rolledBackFrom(input);
-  // During a rollout git's commit is that of the canary, and after a rollback of what was taken back.
-  const ofGit = rollout || rolledBack !== null ? null : manifest?.appliedCommit;
-  const commit = ofGit ?? deployed?.commit ?? null;
+  // During a rollout git's commit belongs to the canary, and after a rollback to the version that was rolled back.
+  const gitCommit = rollout || rolledBack !== null ? null : manifest?.appliedCommit;
+  const commit = gitCommit ?? deployed?.commit ?? null;
   const segment = (
     point: 'delivered' | 'running',
     state: GateState,
@@ -136,8 +140,8 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
     const reason = 'No node matches its selector';
     return [segment('delivered', 'unknown', reason), segment('running', 'unknown', reason)];
   }
-  const has = nodes.filter((node) => node.version === deployed.version);
-  const runs = has.filter((node) => node.status === 'RUNNING');
+  const deliveredNodes = nodes.filter((node) => node.version === deployed.version);
+  const runningNodes = deliveredNodes.filter((node) => node.status === 'RUNNING');
   const silent = nodes.filter(isSilent);
   const latest = (list: readonly GateNode[]): Date | null =>
     list.reduce<Date | null>(
@@ -152,10 +156,10 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
     version: list.length > 0 ? deployed.version : earlier,
     at: latest(list),
   });
-  /** Held only where whoever is not there yet cannot be reached. */
+  /** Held only if every node that lags cannot be reached or has refused the version. */
   const lagging = (arrived: readonly GateNode[]): GateState => {
-    const accounted = new Set([...arrived, ...silent, ...nodes.filter(({ refused }) => refused !== null)]);
-    return nodes.every((node) => accounted.has(node)) ? 'held' : 'moving';
+    const explained = new Set([...arrived, ...silent, ...nodes.filter(({ refused }) => refused !== null)]);
+    return nodes.every((node) => explained.has(node)) ? 'held' : 'moving';
   };
   const names = silent.slice(0, MAX_NAMES).map(({ nodeName }) => nodeName);
   if (silent.length > names.length) names.push(`${silent.length - names.length} more`);
@@ -167,56 +171,56 @@ function nodeSegments(input: GateInput): [GateSegment, GateSegment] {
       ? segment(
           'delivered',
           'failed',
-          `Version ${rolledBack} was rolled back; version ${deployed.version} is on ${has.length} of ${plural(total, 'node')}`,
-          reached(has),
+          `Version ${rolledBack} was rolled back; version ${deployed.version} is on ${deliveredNodes.length} of ${plural(total, 'node')}`,
+          reached(deliveredNodes),
         )
-      : has.length === total
+      : deliveredNodes.length === total
         ? segment(
             'delivered',
             'done',
             `Version ${deployed.version} is on ${plural(total, 'node')}`,
-            reached(has),
+            reached(deliveredNodes),
           )
         : segment(
             'delivered',
-            lagging(has),
-            `Version ${deployed.version} is on ${has.length} of ${plural(total, 'node')}${silentText}`,
-            reached(has),
+            lagging(deliveredNodes),
+            `Version ${deployed.version} is on ${deliveredNodes.length} of ${plural(total, 'node')}${silentText}`,
+            reached(deliveredNodes),
           );
-  const crash = failedOn(nodes, segment('running', 'failed', '', reached(runs)));
+  const crash = failedOn(nodes, segment('running', 'failed', '', reached(runningNodes)));
   if (crash) return [delivered, crash];
-  const degraded = degradedOn(nodes, segment('running', 'held', '', reached(runs)));
+  const degraded = degradedOn(nodes, segment('running', 'held', '', reached(runningNodes)));
   if (degraded) return [delivered, degraded];
   const drains = drainingText(nodes);
   const running =
-    runs.length === total
+    runningNodes.length === total
       ? silent.length > 0
         ? segment(
             'running',
             'held',
             `Last seen running on ${plural(total, 'node')}${silentText}`,
-            reached(runs),
+            reached(runningNodes),
           )
-        : segment('running', 'done', `Runs on ${plural(total, 'node')}`, reached(runs))
+        : segment('running', 'done', `Runs on ${plural(total, 'node')}`, reached(runningNodes))
       : segment(
           'running',
-          lagging(runs),
-          `Runs on ${runs.length} of ${plural(total, 'node')}${drains}${silentText}`,
-          reached(runs),
+          lagging(runningNodes),
+          `Runs on ${runningNodes.length} of ${plural(total, 'node')}${drains}${silentText}`,
+          reached(runningNodes),
         );
   return [delivered, running];
 }
 
-/** The version that a rollout took back from its canary nodes, while git's spec of it is held; else null. */
+/** The version that a rollout rolled back from its canary nodes while git's spec is held; null if there is none. */
 function rolledBackFrom({ manifest, deployed, rollout, latestVersion }: GateInput): number | null {
   if (rollout || !deployed || manifest?.applied?.reason !== 'Held') return null;
   return latestVersion === deployed.version ? null : latestVersion;
 }
 
-/** The segment `running` where a version was refused or an engine crashed; null where neither. */
+/** The `running` segment if a version was refused or an engine crashed; null otherwise. */
 function failedOn(nodes: readonly GateNode[], running: GateSegment): GateSegment | null {
   const refused = refusedOn(nodes);
-  // What is on its way back is no crash of its own.
+  // A node that is being reverted is already reported as refused.
   const crashed = crashedOn(
     nodes.filter((node) => node.refused?.by !== 'CRASH'),
     running,
@@ -225,64 +229,67 @@ function failedOn(nodes: readonly GateNode[], running: GateSegment): GateSegment
   return { ...running, state: 'failed', reason: [refused, crashed?.reason].filter(Boolean).join('. ') };
 }
 
-/** `Version 4 was refused on 2 of 30 nodes by their engine: sink out, option path: …; version 3 goes on running there`. */
+/** `Version 4 was refused on 2 of 30 nodes by their engine: sink out, option path: …; version 3 keeps running there`. */
 function refusedOn(nodes: readonly GateNode[]): string | null {
   const refusals = nodes.flatMap((node) =>
-    node.refused ? [{ nodeName: node.nodeName, runs: node.version, refused: node.refused }] : [],
+    node.refused ? [{ nodeName: node.nodeName, currentVersion: node.version, refused: node.refused }] : [],
   );
-  const alike = Map.groupBy(
+  const groups = Map.groupBy(
     refusals,
     ({ refused }) => `${refused.version} ${refused.by} ${refused.servedVersion}`,
   );
-  const sentences = [...alike.values()].flatMap((group) => {
+  const sentences = [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
     const { version, by, servedVersion, place, fault } = first.refused;
     const names = group.slice(0, MAX_NAMES).map(({ nodeName }) => nodeName);
     if (group.length > names.length) names.push(`${group.length - names.length} more`);
-    const what =
+    const problem =
       by === 'NODE_CHECK'
         ? `Version ${version} was refused on ${group.length} of ${plural(nodes.length, 'node')} by their engine`
         : `Version ${version} crashed on ${group.length} of ${plural(nodes.length, 'node')}`;
-    const then =
+    const outcome =
       servedVersion !== null
         ? by === 'NODE_CHECK'
-          ? `version ${servedVersion} goes on running there`
-          : `it was taken back there, version ${servedVersion} is served`
+          ? `version ${servedVersion} keeps running there`
+          : `it was reverted there to version ${servedVersion}`
         : fault !== null
-          ? `it was not taken back, ${fault}`
-          : first.runs === version
-            ? 'it goes on running there as it was before its secrets changed'
-            : `version ${first.runs} goes on running there until its agent is started anew`;
-    const where = place ? ` (${place.path}:${place.line})` : '';
-    return [`${what} (${names.join(', ')}): ${reasonLine(first.refused)}; ${then}${where}`];
+          ? `it could not be reverted: ${fault}`
+          : first.currentVersion === version
+            ? 'it keeps running there as it was before its secrets changed'
+            : `version ${first.currentVersion} keeps running there until its agent restarts`;
+    const location = place ? ` (${place.path}:${place.line})` : '';
+    return [`${problem} (${names.join(', ')}): ${reasonLine(first.refused)}; ${outcome}${location}`];
   });
   return sentences.length > 0 ? sentences.join('. ') : null;
 }
 
-/** The segment `running` where an engine crashed; null where none did. Silent nodes tell nothing of another version. */
+/**
+ * The `running` segment if an engine crashed; null otherwise. Ignores unreachable nodes that report another version than the
+ * desired one.
+ */
 function crashedOn(nodes: readonly GateNode[], running: GateSegment): GateSegment | null {
   const crashed = nodes.filter(
     (node) => node.status === 'CRASHED' && !(isSilent(node) && node.version !== node.desired),
   );
   const first = crashed[0];
   if (!first) return null;
-  const why = first.lastError ? `: ${first.lastError.split('\n')[0]?.slice(0, 200)}` : '';
+  const detail = first.lastError ? `: ${first.lastError.split('\n')[0]?.slice(0, 200)}` : '';
   const names = crashed.map(({ nodeName }) => nodeName).slice(0, 5);
-  return { ...running, state: 'failed', reason: `Crashed on ${names.join(', ')}${why}` };
+  return { ...running, state: 'failed', reason: `Crashed on ${names.join(', ')}${detail}` };
 }
 
-/** The segment `running` where an engine runs without a part of it; null where none does. */
+/** The `running` segment if an engine runs without one of its parts; null otherwise. */
 function degradedOn(nodes: readonly GateNode[], running: GateSegment): GateSegment | null {
   const degraded = nodes.filter((node) => node.degraded !== null && !isSilent(node));
   const first = degraded[0];
   if (!first) return null;
   const names = degraded.map(({ nodeName }) => nodeName).slice(0, MAX_NAMES);
-  const why = first.degraded?.split('\n')[0]?.slice(0, 200);
-  return { ...running, state: 'held', reason: `Degraded on ${names.join(', ')}: ${why}` };
+  const detail = first.degraded?.split('\n')[0]?.slice(0, 200);
+  return { ...running, state: 'held', reason: `Degraded on ${names.join(', ')}: ${detail}` };
 }
 
-/** A node that delivers what the version before holds is on its way, and nothing is wrong with it. */
+/** A node that drains its previous version is in progress, which is no fault. */
 function drainingText(nodes: readonly GateNode[]): string {
   const draining = nodes.filter((node) => node.draining !== null && !isSilent(node));
   const first = draining[0];
@@ -293,24 +300,24 @@ function drainingText(nodes: readonly GateNode[]): string {
   return `; draining on ${names.join(', ')} (${events}at most ${Math.round(secondsLeft)} s)`;
 }
 
-/** From what nodes report to the two conditions that only they can tell. */
+/** Derives the conditions RolledOut and Healthy from the reports of nodes. */
 export function rolloutConditions(gate: Gate, input: GateInput, file: string, line: number): Condition[] {
   const [, , delivered, running] = gate;
   const { rollout, deployed } = input;
   if (!delivered || !running || input.isDraft || (!deployed && !rollout)) return [];
   const at = running.at ?? delivered.at ?? deployed?.at ?? new Date(0);
   const base = { file, line, commit: input.manifest?.appliedCommit ?? null, lastTransition: at };
-  // Nodes that do not answer are named and not waited for.
+  // Unreachable nodes are listed, but not waited for.
   const answering = input.nodes.filter((node) => !isSilent(node));
   const arrived =
     answering.every(({ version }) => version === deployed?.version) &&
     (running.state === 'failed' || answering.every(({ status }) => status === 'RUNNING'));
-  const none = input.nodes.length === 0;
+  const hasNoNodes = input.nodes.length === 0;
   const rolledBack = rolledBackFrom(input) !== null;
   const degraded = running.state !== 'failed' && answering.some((node) => node.degraded !== null);
   const refused = input.nodes.some((node) => node.refused !== null);
-  const unwell = degraded ? 'Degraded' : refused ? 'Refused' : 'Crashed';
-  const isUnwell = degraded || running.state === 'failed';
+  const faultReason = degraded ? 'Degraded' : refused ? 'Refused' : 'Crashed';
+  const isFaulty = degraded || running.state === 'failed';
   if (rollout || rolledBack)
     return [
       {
@@ -323,8 +330,8 @@ export function rolloutConditions(gate: Gate, input: GateInput, file: string, li
       {
         ...base,
         type: 'Healthy',
-        status: isUnwell ? 'False' : running.state === 'done' ? 'True' : 'Unknown',
-        reason: isUnwell ? unwell : running.state === 'done' ? 'Running' : 'InProgress',
+        status: isFaulty ? 'False' : running.state === 'done' ? 'True' : 'Unknown',
+        reason: isFaulty ? faultReason : running.state === 'done' ? 'Running' : 'InProgress',
         message: running.reason,
       },
     ];
@@ -332,8 +339,8 @@ export function rolloutConditions(gate: Gate, input: GateInput, file: string, li
     {
       ...base,
       type: 'RolledOut',
-      status: none || arrived ? 'True' : 'False',
-      reason: none
+      status: hasNoNodes || arrived ? 'True' : 'False',
+      reason: hasNoNodes
         ? 'NoNodes'
         : !arrived
           ? refused
@@ -347,16 +354,17 @@ export function rolloutConditions(gate: Gate, input: GateInput, file: string, li
     {
       ...base,
       type: 'Healthy',
-      status: running.state === 'done' ? 'True' : isUnwell ? 'False' : 'Unknown',
-      reason: running.state === 'done' ? 'Running' : isUnwell ? unwell : none ? 'NoNodes' : 'InProgress',
+      status: running.state === 'done' ? 'True' : isFaulty ? 'False' : 'Unknown',
+      reason:
+        running.state === 'done' ? 'Running' : isFaulty ? faultReason : hasNoNodes ? 'NoNodes' : 'InProgress',
       message: running.reason,
     },
   ];
 }
 
-const HARM: readonly GateState[] = ['failed', 'moving', 'held', 'unknown', 'done'];
+const WORST_FIRST: readonly GateState[] = ['failed', 'moving', 'held', 'unknown', 'done'];
 
-/** Several strips summed up into one: at each point the state that most deserves a look, with how many are in it. */
+/** Sums up several strips: at each point the worst state, and how many strips are in it. */
 export function sumGates(
   gates: readonly Gate[],
   ends: { git: Omit<GateSegment, 'point'>; accepted: Omit<GateSegment, 'point'> },
@@ -365,7 +373,7 @@ export function sumGates(
     const counted = gates.map((gate) => gate[index]).filter((segment) => segment !== undefined);
     const relevant = counted.filter((segment) => segment.state !== 'unknown');
     const state =
-      HARM.find((candidate) => relevant.some((segment) => segment.state === candidate)) ?? 'unknown';
+      WORST_FIRST.find((candidate) => relevant.some((segment) => segment.state === candidate)) ?? 'unknown';
     const inState = relevant.filter((segment) => segment.state === state);
     const reason =
       relevant.length === 0
@@ -387,19 +395,19 @@ export function sumGates(
     };
   };
   const delivered = sum('delivered', 2);
-  // After a rollback all is well on the nodes, with what the commit was to replace.
+  // After a rollback the nodes are healthy, but with the version that the commit was to replace.
   const running = sum('running', 3, delivered.state === 'done');
   return [{ point: 'git', ...ends.git }, { point: 'accepted', ...ends.accepted }, delivered, running];
 }
 
-/** A node's strip: git and acceptance are its environment's, the rest is what it has and runs itself. */
+/** The strip of a node: the git and accepted segments are those of its environment, the others describe the node itself. */
 export function nodeGate(
   binding: BindingRow | null,
   node: { health: NodeHealth; pipelines: readonly GateNode[]; desired: readonly (number | null)[] },
 ): Gate {
-  const nothing = { commit: null, version: null, at: null };
+  const empty = { commit: null, version: null, at: null };
   const git: GateSegment = !binding
-    ? { point: 'git', ...nothing, state: 'unknown', reason: 'Not bound to git' }
+    ? { point: 'git', ...empty, state: 'unknown', reason: 'Not bound to git' }
     : {
         point: 'git',
         state: binding.lastError ? 'failed' : binding.headCommit ? 'done' : 'unknown',
@@ -409,7 +417,7 @@ export function nodeGate(
         reason: binding.lastError ?? (binding.headCommit ? 'Read' : 'Nothing has been read yet'),
       };
   const accepted: GateSegment = !binding
-    ? { point: 'accepted', ...nothing, state: 'unknown', reason: 'Not bound to git' }
+    ? { point: 'accepted', ...empty, state: 'unknown', reason: 'Not bound to git' }
     : {
         point: 'accepted',
         state:
@@ -426,13 +434,13 @@ export function nodeGate(
             ? `${plural(binding.importErrors, 'import error')} in the environment`
             : 'Accepted',
       };
-  const wanted = node.pipelines.filter((_, index) => node.desired[index] !== null);
-  const total = wanted.length;
-  const has = node.pipelines.filter(
+  const desired = node.pipelines.filter((_, index) => node.desired[index] !== null);
+  const total = desired.length;
+  const deliveredNodes = node.pipelines.filter(
     (entry, index) => node.desired[index] !== null && entry.version === node.desired[index],
   );
-  const runs = has.filter((entry) => entry.status === 'RUNNING');
-  const crashed = wanted.filter((entry) => entry.status === 'CRASHED');
+  const runningNodes = deliveredNodes.filter((entry) => entry.status === 'RUNNING');
+  const crashed = desired.filter((entry) => entry.status === 'CRASHED');
   const silent = node.health === 'UNREACHABLE' || node.health === 'UNKNOWN';
   const segment = (point: 'delivered' | 'running', reached: readonly GateNode[]): GateSegment => {
     const at = reached.reduce<Date | null>(
@@ -445,12 +453,12 @@ export function nodeGate(
       at,
       commit: reached.length === total && total > 0 ? (binding?.appliedCommit ?? null) : null,
     };
-    if (total === 0) return { ...base, state: 'unknown', reason: 'It should run nothing' };
+    if (total === 0) return { ...base, state: 'unknown', reason: 'No pipeline targets this node' };
     const count = `${reached.length} of ${plural(total, 'pipeline')}`;
     if (point === 'running' && crashed.length > 0)
       return { ...base, state: 'failed', reason: `${crashed.length} crashed, ${count} run` };
     if (silent) return { ...base, state: 'held', reason: `Not reachable; last seen with ${count}` };
     return { ...base, state: reached.length === total ? 'done' : 'moving', reason: count };
   };
-  return [git, accepted, segment('delivered', has), segment('running', runs)];
+  return [git, accepted, segment('delivered', deliveredNodes), segment('running', runningNodes)];
 }

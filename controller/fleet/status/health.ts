@@ -1,4 +1,4 @@
-/** A node's health: one pure function, computed when it is read. */
+/** Computes the health of a node when it is read. Pure. */
 import type { NodeHealth } from '../../../schemas/api/pipelines.ts';
 
 export interface HealthInput {
@@ -8,15 +8,15 @@ export interface HealthInput {
   intervalMs: number;
   unhealthyThreshold: number;
   now: number;
-  /** When this controller began to listen: before that no heartbeat could be heard, so a restart raises no alarm. */
+  /** When this controller started to receive heartbeats. Silence before that is ignored, so a restart raises no alarm. */
   listeningSince: number;
   crashed: readonly string[];
   /** Pipelines whose running version has differed from the desired one for more than two intervals. */
   lagging: readonly string[];
-  /** Pipelines of which the version before is served, since the newer one does not run there. */
+  /** Pipelines that were reverted on the node because the newer version does not run there. */
   reverted: readonly string[];
   updateError: string | null;
-  /** Its token was taken back. */
+  /** Its token was revoked. */
   revoked: boolean;
 }
 
@@ -25,21 +25,21 @@ const REVOKED =
 
 export function nodeHealth(input: HealthInput): { status: NodeHealth; reason: string } {
   if (input.revoked) return { status: 'UNREACHABLE', reason: REVOKED };
-  if (input.lastHeartbeatAt === null) return { status: 'UNKNOWN', reason: 'It has not been heard from yet' };
+  if (input.lastHeartbeatAt === null) return { status: 'UNKNOWN', reason: 'It has not sent a heartbeat yet' };
   const limitMs = input.unhealthyThreshold * input.intervalMs;
   const silentMs = input.now - Math.max(input.lastHeartbeatAt, input.listeningSince);
   if (silentMs > limitMs) {
     const seconds = Math.round((input.now - input.lastHeartbeatAt) / 1000);
     return {
       status: 'UNREACHABLE',
-      reason: `No heartbeat for ${seconds} s; check the agent and its way to the controller`,
+      reason: `No heartbeat for ${seconds} s; check the agent and its connection to the controller`,
     };
   }
   if (input.crashed.length > 0) return { status: 'DEGRADED', reason: `Crashed: ${input.crashed.join(', ')}` };
   if (input.reverted.length > 0)
     return {
       status: 'DEGRADED',
-      reason: `Runs the version before, the newer one failed here: ${input.reverted.join(', ')}`,
+      reason: `Runs the previous version because the newer one failed here: ${input.reverted.join(', ')}`,
     };
   if (input.updateError !== null)
     return { status: 'DEGRADED', reason: `The agent's update failed: ${input.updateError}` };

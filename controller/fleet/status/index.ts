@@ -3,7 +3,7 @@ import { readFleetSettings } from '../settings/index.ts';
 import { type Cells, joinCells } from './cells.ts';
 import type { JoinTime } from './classify-node.ts';
 import { type Joined, join, type NodeStatus } from './join-status.ts';
-import { type ObservedOf, readObserved, readObservedInShort, readObservedOfMany } from './queries.ts';
+import { type ObservedScope, readCompactObserved, readObserved, readObservedOfMany } from './queries.ts';
 import type { Snapshots } from './snapshots.ts';
 
 export type { Cells, NodeCells } from './cells.ts';
@@ -26,66 +26,72 @@ export {
 
 declare module '../../platform/operation/context.ts' {
   interface Services {
-    /** Since when the database has what this controller hears of nodes, in milliseconds since 1970. */
+    /** The time since which the database holds the heartbeats that this controller receives, in milliseconds since 1970. */
     listeningSince: () => number;
-    /** Of whole environments, as they were read last. */
+    /** The latest joins of whole environments. */
     statuses: Snapshots;
   }
 }
 
-/** What should run and what runs, of an environment or one thing in it. Shared: not to be changed by who reads it. */
-export async function readStatus(ctx: Context, of: ObservedOf): Promise<Joined> {
-  if ('pipelineId' in of || 'nodeId' in of) return join(await readObserved(ctx.db, of), await joinTime(ctx));
-  const { environmentId } = of;
+/**
+ * Reads desired and observed state of an environment or of one object in it. The result is shared; callers must not change it.
+ */
+export async function readStatus(ctx: Context, scope: ObservedScope): Promise<Joined> {
+  if ('pipelineId' in scope || 'nodeId' in scope)
+    return join(await readObserved(ctx.db, scope), await joinTime(ctx));
+  const { environmentId } = scope;
   return (await readStatusOfMany(ctx, [environmentId])).get(environmentId) ?? { nodes: [], pipelines: [] };
 }
 
-/** The same for several environments at once, in as many statements. */
+/** Reads several environments with the same number of statements. */
 export async function readStatusOfMany(
   ctx: Context,
   environmentIds: readonly string[],
 ): Promise<ReadonlyMap<string, Joined>> {
-  const make = (missing: readonly string[]) => readJoined(ctx, { environmentIds: missing, nodeIds: null });
-  // A transaction sees what nobody else does yet.
-  return ctx.db.isTransaction ? make(environmentIds) : ctx.services.statuses.read(environmentIds, make);
+  const compute = (missing: readonly string[]) => readJoined(ctx, { environmentIds: missing, nodeIds: null });
+  // A transaction sees its own uncommitted rows, so it does not share the snapshots.
+  return ctx.db.isTransaction ? compute(environmentIds) : ctx.services.statuses.read(environmentIds, compute);
 }
 
-/** Of some nodes of these environments; what it says of pipelines is then of these nodes alone. */
+/** Reads some nodes of these environments. The pipelines of the result count these nodes only. */
 export const readStatusOfNodes = (
   ctx: Context,
   environmentIds: readonly string[],
   nodeIds: readonly string[],
 ): Promise<ReadonlyMap<string, Joined>> => readJoined(ctx, { environmentIds, nodeIds });
 
-/** The archived nodes of an environment; nothing that it says of pipelines counts them elsewhere. */
+/** Reads the archived nodes of an environment, which no other status counts. */
 export async function readArchivedNodes(ctx: Context, environmentId: string): Promise<NodeStatus[]> {
-  const of = { environmentIds: [environmentId], nodeIds: null, archived: true };
-  return (await readJoined(ctx, of)).get(environmentId)?.nodes ?? [];
+  const filter = { environmentIds: [environmentId], nodeIds: null, archived: true };
+  return (await readJoined(ctx, filter)).get(environmentId)?.nodes ?? [];
 }
 
 async function readJoined(
   ctx: Context,
-  of: { environmentIds: readonly string[]; nodeIds: readonly string[] | null; archived?: boolean },
+  filter: { environmentIds: readonly string[]; nodeIds: readonly string[] | null; archived?: boolean },
 ): Promise<ReadonlyMap<string, Joined>> {
-  const observed = await readObservedOfMany(ctx.db, { ...of, pipelineId: null });
+  const observed = await readObservedOfMany(ctx.db, { ...filter, pipelineId: null });
   const time = await joinTime(ctx);
-  return new Map([...observed].map(([environmentId, one]) => [environmentId, join(one, time)]));
+  return new Map(
+    [...observed].map(([environmentId, observedState]) => [environmentId, join(observedState, time)]),
+  );
 }
 
-/** Of a whole environment, nothing but which pipeline is in which state on which node. */
+/** Reads for a whole environment only the state of each pipeline on each node. */
 export async function readCells(ctx: Context, environmentId: string): Promise<Cells> {
-  const make = async () => joinCells(await readObservedInShort(ctx.db, environmentId), await joinTime(ctx));
-  return ctx.services.statuses.readCells(environmentId, make);
+  const compute = async () =>
+    joinCells(await readCompactObserved(ctx.db, environmentId), await joinTime(ctx));
+  return ctx.services.statuses.readCells(environmentId, compute);
 }
 
-/** What is made of a join, once for all who read the same one. */
-export function ofJoined<T extends object, J extends object = Joined>(
-  make: (joined: J) => T,
+/** Caches values that are derived from a join, for all callers that read the same join. */
+export function memoizePerJoin<T extends object, J extends object = Joined>(
+  compute: (joined: J) => T,
 ): (joined: J) => T {
-  const made = new WeakMap<J, T>();
+  const cache = new WeakMap<J, T>();
   return (joined) => {
-    const known = made.get(joined) ?? make(joined);
-    made.set(joined, known);
+    const known = cache.get(joined) ?? compute(joined);
+    cache.set(joined, known);
     return known;
   };
 }

@@ -1,4 +1,4 @@
-/** What should run, joined with what runs: for each node and pipeline the status, for each node its health, for each pipeline its gate. */
+/** Joins desired and observed state: a status per node and pipeline, the health of each node, and the gate of each pipeline. */
 import type { Condition, Gate, LabelMap } from '../../../schemas/api/common.ts';
 import type {
   NodeHealth,
@@ -8,7 +8,7 @@ import type {
   StatusCounts,
 } from '../../../schemas/api/pipelines.ts';
 import { effectiveLabels, groupsOf, labelsOf, type NodeLabels } from '../groups/index.ts';
-import { classifyNode, desiredOf, finder, type JoinTime } from './classify-node.ts';
+import { classifyNode, createReportLookup, desiredVersion, type JoinTime } from './classify-node.ts';
 import { desiredPipelines } from './desired-pipelines.ts';
 import {
   type GateInput,
@@ -22,24 +22,24 @@ import { gateRolloutOf } from './gate-rollout.ts';
 import type { NodeRow, Observed, PipelineRow, ReportRow } from './queries.ts';
 import { refusalOf } from './refusal.ts';
 
-/** One pipeline on one node: what it should run there, and what the node says of it. */
+/** One pipeline on one node: the desired version and the node's report. */
 export interface Pair {
   node: NodeRow;
   health: NodeHealth;
   pipeline: PipelineRow;
   desired: boolean;
-  /** What it should run; both null where it should run nothing. */
+  /** The version that it should run; both null if none. */
   version: number | null;
   versionId: string | null;
   report: ReportRow | undefined;
-  /** The version that is meant for the node does not run there. */
+  /** Set if the intended version does not run on the node. */
   refused: Refusal | null;
   gate: GateNode;
 }
 
 export interface NodeStatus {
   node: NodeRow;
-  /** Effective: what selectors look at. */
+  /** Effective labels, which selectors match. */
   labels: LabelMap;
   readonly labelSources: NodeLabels['sources'];
   readonly groups: NodeLabels['groups'];
@@ -57,13 +57,13 @@ export interface PipelineStatus {
   pipeline: PipelineRow;
   readonly onNodes: PipelineOnNode[];
   counts: StatusCounts;
-  /** The version that does not run on some nodes; null where none is known of. */
+  /** The version that does not run on some nodes; null if there is none. */
   refused: { version: number; count: number; reason: string } | null;
   rates: Rates;
   gate: Gate;
-  /** Names of nodes that should run it and do not answer. */
+  /** Names of nodes that should run it and do not respond. */
   silentNodes: readonly string[];
-  /** Those of the last pass, and what the nodes say. Empty for a pipeline that git does not own. */
+  /** The conditions of the last pass and those derived from node reports. Empty for a pipeline that git does not own. */
   conditions: Condition[];
 }
 
@@ -74,9 +74,11 @@ export interface Joined {
 
 const NO_RATES: Rates = { eventsIn: 0, eventsOut: 0, bytesIn: 0, bytesOut: 0, errors: 0, asOf: null };
 
-/** What lists do not show is made when it is asked for. */
+/** Joins everything of an environment. Fields that lists do not need are getters, computed on access. */
 export function join(observed: Observed, time: JoinTime): Joined {
-  const places = new Map(observed.pipelines.map((pipeline, place) => [pipeline.id, place]));
+  const indexById = new Map(
+    observed.pipelines.map((pipeline, pipelineIndex) => [pipeline.id, pipelineIndex]),
+  );
   const reportsOf = Map.groupBy(observed.reports, (report) => report.nodeId);
   const targets = observed.nodes.map((node) => ({
     labels: effectiveLabels(node.agentLabels, node.uiLabels, observed.groups),
@@ -89,40 +91,42 @@ export function join(observed: Observed, time: JoinTime): Joined {
     let groups: NodeLabels['groups'] | undefined;
     const wanted = desiredByNode[index] ?? [];
     const reports = reportsOf.get(node.id) ?? [];
-    const reportOf = finder(reports);
+    const reportOf = createReportLookup(reports);
     const {
-      shown,
+      pipelineIndexes,
       crashed,
       health: { status, reason },
     } = classifyNode(
       { node, labels, wanted, reports, reportOf },
-      { pipelines: observed.pipelines, places, time },
+      { pipelines: observed.pipelines, indexById, time },
     );
-    const isWanted = shown.length > wanted.length ? new Set(wanted) : null;
+    const desiredSet = pipelineIndexes.length > wanted.length ? new Set(wanted) : null;
     let running = 0;
-    const pairs = shown.flatMap((place): Pair[] => {
-      const pipeline = observed.pipelines[place];
+    const pairs = pipelineIndexes.flatMap((pipelineIndex): Pair[] => {
+      const pipeline = observed.pipelines[pipelineIndex];
       if (!pipeline) return [];
-      const desired = isWanted === null || isWanted.has(place);
+      const desired = desiredSet === null || desiredSet.has(pipelineIndex);
       const report = reportOf(pipeline.id);
-      const wished = desiredOf(pipeline, labels, node.id);
-      const refused = desired ? refusalOf(pipeline.reverts[node.id], wished.meant, report, pipeline) : null;
+      const target = desiredVersion(pipeline, labels, node.id);
+      const refused = desired
+        ? refusalOf(pipeline.reverts[node.id], target.intended, report, pipeline)
+        : null;
       if (desired && report?.status === 'RUNNING') running += 1;
       const pair: Pair = {
         node,
         health: status,
         pipeline,
         desired,
-        version: desired ? wished.version : null,
-        versionId: desired ? wished.versionId : null,
+        version: desired ? target.version : null,
+        versionId: desired ? target.versionId : null,
         report,
         refused,
         gate: {
           nodeName: node.name,
           status: report?.status ?? 'PENDING',
           version: report?.version ?? null,
-          desired: desired ? wished.version : null,
-          canary: wished.canary,
+          desired: desired ? target.version : null,
+          canary: target.canary,
           health: status,
           lastError: report?.lastError ?? null,
           degraded: report?.status === 'RUNNING' ? report.degraded : null,
@@ -131,7 +135,7 @@ export function join(observed: Observed, time: JoinTime): Joined {
           refused,
         },
       };
-      pairsOf[place]?.push(pair);
+      pairsOf[pipelineIndex]?.push(pair);
       return [pair];
     });
     return {
@@ -160,8 +164,8 @@ export function join(observed: Observed, time: JoinTime): Joined {
       crashed: crashed.length,
     };
   });
-  const pipelines = observed.pipelines.map((pipeline, place) =>
-    pipelineStatus(pipeline, pairsOf[place] ?? []),
+  const pipelines = observed.pipelines.map((pipeline, pipelineIndex) =>
+    pipelineStatus(pipeline, pairsOf[pipelineIndex] ?? []),
   );
   return { nodes, pipelines };
 }
@@ -178,15 +182,15 @@ const lastRates = (report: ReportRow | undefined): Rates =>
       }
     : NO_RATES;
 
-const isHeard = ({ health }: Pair): boolean => health === 'HEALTHY' || health === 'DEGRADED';
+const isReachable = ({ health }: Pair): boolean => health === 'HEALTHY' || health === 'DEGRADED';
 
-/** What a sum has of it: nothing of a node that is silent. */
-const ratesOf = (pair: Pair): Rates => (isHeard(pair) ? lastRates(pair.report) : NO_RATES);
+/** The rates that count in a sum: zero for an unreachable node. */
+const ratesOf = (pair: Pair): Rates => (isReachable(pair) ? lastRates(pair.report) : NO_RATES);
 
-/** On its own, what a silent node last reported, with its age. */
+/** The rates presented for a single node: for an unreachable one the last reported rates, with their age. */
 function ratesOnNode(pair: Pair): Rates {
   const rates = lastRates(pair.report);
-  return isHeard(pair) || rates === NO_RATES
+  return isReachable(pair) || rates === NO_RATES
     ? rates
     : { ...rates, asOf: rates.asOf ?? pair.report?.detail?.reportedAt ?? null };
 }
@@ -236,7 +240,7 @@ function pipelineStatus(pipeline: PipelineRow, pairs: readonly Pair[]): Pipeline
       appliedCommit: manifest.appliedCommit,
       upToDate: manifest.seenHash === manifest.appliedHash,
       applied: manifest.conditions.find((condition) => condition.type === 'Applied') ?? null,
-      gone: manifest.prunePending,
+      removed: manifest.prunePending,
       problem: pipeline.problem,
     },
     deployed:
@@ -271,15 +275,15 @@ function refusedOf(pairs: readonly Pair[]): PipelineStatus['refused'] {
 }
 
 function count(pairs: readonly Pair[]): StatusCounts {
-  const of = { PENDING: 0, STARTING: 0, RUNNING: 0, STOPPED: 0, CRASHED: 0 };
-  for (const { gate } of pairs) of[gate.status] += 1;
+  const counts = { PENDING: 0, STARTING: 0, RUNNING: 0, STOPPED: 0, CRASHED: 0 };
+  for (const { gate } of pairs) counts[gate.status] += 1;
   return {
     total: pairs.length,
-    pending: of.PENDING,
-    starting: of.STARTING,
-    running: of.RUNNING,
-    stopped: of.STOPPED,
-    crashed: of.CRASHED,
+    pending: counts.PENDING,
+    starting: counts.STARTING,
+    running: counts.RUNNING,
+    stopped: counts.STOPPED,
+    crashed: counts.CRASHED,
   };
 }
 

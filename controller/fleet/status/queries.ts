@@ -1,4 +1,7 @@
-/** Reads that join what should run with what runs, for environments or one thing in one. Five statements, whatever their size. */
+/**
+ * Reads the rows for the join of desired and observed state, for environments or one object in one. Five statements, regardless
+ * of size.
+ */
 import type { Knex } from 'knex';
 import type { RefusedVersion } from '../../../schemas/agent/protocol.ts';
 import type { Condition, GitOrigin, LabelMap } from '../../../schemas/api/common.ts';
@@ -16,13 +19,13 @@ export interface NodeRow {
   os: string | null;
   channel: 'stable' | 'dev';
   revoked: boolean;
-  /** The version of the agent that is under way to it. */
+  /** The target version of a pending agent update. */
   updateTo: string | null;
   maintenance: boolean;
   uiLabels: LabelMap;
   agentLabels: LabelMap;
   enrolledAt: Date | null;
-  /** Since when it is archived; only where nodes are asked for by id, or archived ones are. */
+  /** When it was archived; set only if nodes are requested by id or archived ones are requested. */
   archivedAt: Date | null;
   reportedAt: Date | null;
   agentVersion: string | null;
@@ -45,9 +48,9 @@ export interface PipelineRow {
   groupId: string | null;
   nodeSelector: LabelMap | null;
   deployedVersionId: string | null;
-  /** Of the deployed version; `nodeSelector` is that of what is edited. */
+  /** Selector of the deployed version; `nodeSelector` belongs to the edited definition. */
   deployedSelector: LabelMap | null;
-  /** The one that is active. */
+  /** The active rollout. */
   rollout: RolloutRow | null;
   deployedAt: Date | null;
   createdAt: Date;
@@ -58,19 +61,19 @@ export interface PipelineRow {
   latestCommit: string | null;
   latestCommitMessage: string | null;
   latestCommitAuthor: string | null;
-  /** By node: where the version before is served. */
+  /** Reverts by node id. */
   reverts: Readonly<Record<string, RevertView>>;
   manifest: ManifestRow | null;
   problem: string | null;
 }
 
-/** A rollout that is active: who gets its version first, and how far it is. */
+/** An active rollout: its canary nodes and its progress. */
 export interface RolloutRow extends Canary {
   id: string;
   status: 'CANARY_DEPLOYED' | 'HEALTH_CHECK';
   version: number;
   commit: string | null;
-  /** Since when canary nodes should run the version. */
+  /** When canary nodes should have started to run the version. */
   since: Date;
   windowMinutes: number;
   healthStartedAt: Date | null;
@@ -94,9 +97,9 @@ export interface ReportRow {
   version: number;
   status: Exclude<NodePipelineStatus, 'PENDING'>;
   lastError: string | null;
-  /** What does not run of an engine that runs; cut where a whole environment was read. */
+  /** The failing part of a running engine; truncated when a whole environment is read. */
   degraded: string | null;
-  /** Its engine is being stopped. */
+  /** Set while its engine is being stopped. */
   draining: Draining | null;
   refused: RefusedVersion | null;
   statusSince: Date;
@@ -107,7 +110,7 @@ export interface ReportRow {
   rateErrors: number;
   /** When the counters were read; null while they are fresh. */
   metricsAsOf: Date | null;
-  /** Absent where a whole environment was read: lists do not show it. */
+  /** Absent when a whole environment is read: lists do not need it. */
   detail?: ReportDetail;
 }
 
@@ -129,7 +132,7 @@ export interface ReportDetail {
   eventsFiltered: number;
 }
 
-/** How far git has been read and accepted; null for an environment that is not bound. */
+/** The commits that were read and applied from git; null for an environment without a binding. */
 export interface BindingRow {
   headCommit: string | null;
   headAt: string | null;
@@ -144,107 +147,107 @@ export interface Observed {
   nodes: NodeRow[];
   pipelines: PipelineRow[];
   reports: ReportRow[];
-  /** By name. */
+  /** Ordered by name. */
   groups: GroupRule[];
 }
 
-/** One of the ids narrows it down. */
-export type ObservedOf =
+/** An environment, or one pipeline or node of it. */
+export type ObservedScope =
   | { environmentId: string }
   | { environmentId: string; pipelineId: string }
   | { environmentId: string; nodeId: string };
 
-export async function readObserved(db: Knex, of: ObservedOf): Promise<Observed> {
+export async function readObserved(db: Knex, scope: ObservedScope): Promise<Observed> {
   const observed = await readObservedOfMany(db, {
-    environmentIds: [of.environmentId],
-    pipelineId: 'pipelineId' in of ? of.pipelineId : null,
-    nodeIds: 'nodeId' in of ? [of.nodeId] : null,
+    environmentIds: [scope.environmentId],
+    pipelineId: 'pipelineId' in scope ? scope.pipelineId : null,
+    nodeIds: 'nodeId' in scope ? [scope.nodeId] : null,
   });
-  return observed.get(of.environmentId) ?? nothing();
+  return observed.get(scope.environmentId) ?? emptyObserved();
 }
 
-const nothing = (): Observed => ({ binding: null, nodes: [], pipelines: [], reports: [], groups: [] });
+const emptyObserved = (): Observed => ({ binding: null, nodes: [], pipelines: [], reports: [], groups: [] });
 
-interface Narrowed {
+interface ReadFilter {
   environmentIds: readonly string[];
-  /** Null for all of them. */
+  /** Null for all pipelines. */
   pipelineId: string | null;
-  /** Null for all that are not archived. */
+  /** Null for all nodes that are not archived. */
   nodeIds: readonly string[] | null;
-  /** In place of those that are not. */
+  /** Reads archived nodes instead of active ones. */
   archived?: boolean;
 }
 
-/** What many nodes say of a pipeline in the same words: of a large fleet nearly all do. */
-export interface ReportedByMany extends Pick<ReportRow, 'pipelineId' | 'version' | 'status'> {
-  /** Places in the list of nodes. */
-  nodePlaces: number[];
+/** A state of a pipeline that many nodes report; in a large fleet nearly all nodes report the same one. */
+export interface SharedState extends Pick<ReportRow, 'pipelineId' | 'version' | 'status'> {
+  /** Indexes in the list of nodes. */
+  nodeIndexes: number[];
 }
 
-export interface ObservedInShort extends Pick<Observed, 'nodes' | 'pipelines' | 'groups'> {
-  said: ReportedByMany[];
+export interface CompactObserved extends Pick<Observed, 'nodes' | 'pipelines' | 'groups'> {
+  states: SharedState[];
 }
 
-/** Of a whole environment; of reports only what nodes run, in which state. */
-export async function readObservedInShort(db: Knex, environmentId: string): Promise<ObservedInShort> {
-  const of = { environmentIds: [environmentId], pipelineId: null, nodeIds: null };
-  const nodes = await readNodes(db, of);
-  const pipelines = await readPipelines(db, of);
-  const said = await readSaid(
+/** Reads a whole environment, but only the version and status from reports. */
+export async function readCompactObserved(db: Knex, environmentId: string): Promise<CompactObserved> {
+  const filter = { environmentIds: [environmentId], pipelineId: null, nodeIds: null };
+  const nodes = await readNodes(db, filter);
+  const pipelines = await readPipelines(db, filter);
+  const states = await readStates(
     db,
     nodes.map(({ id }) => id),
   );
-  return { nodes, pipelines, groups: await listGroupRules(db, [environmentId]), said };
+  return { nodes, pipelines, groups: await listGroupRules(db, [environmentId]), states };
 }
 
-/** Sorted into a few groups instead of by thousands of nodes: that takes half as long and sends a tenth. */
-async function readSaid(db: Knex, nodeIds: readonly string[]): Promise<ReportedByMany[]> {
-  const { rows } = await db.raw<{ rows: (Omit<ReportedByMany, 'nodePlaces'> & { places: string })[] }>(
-    `SELECT s.pipeline_id AS "pipelineId", s.version, s.status, string_agg(n.place::text, ',') AS places
+/** Grouped by state instead of by node: this takes half as long and transfers a tenth. */
+async function readStates(db: Knex, nodeIds: readonly string[]): Promise<SharedState[]> {
+  const { rows } = await db.raw<{ rows: (Omit<SharedState, 'nodeIndexes'> & { indexes: string })[] }>(
+    `SELECT s.pipeline_id AS "pipelineId", s.version, s.status, string_agg(n.place::text, ',') AS indexes
      FROM unnest(?::text[]) WITH ORDINALITY n(id, place) JOIN node_pipelines s ON s.node_id = n.id
      GROUP BY s.pipeline_id, s.version, s.status`,
     [[...nodeIds]],
   );
-  return rows.map(({ places, ...said }) => ({
-    ...said,
-    // Counted from 1 there.
-    nodePlaces: places.split(',').map((place) => Number(place) - 1),
+  return rows.map(({ indexes, ...states }) => ({
+    ...states,
+    // SQL ordinality starts at 1.
+    nodeIndexes: indexes.split(',').map((index) => Number(index) - 1),
   }));
 }
 
-/** By environment, each of those that are asked for. */
-export async function readObservedOfMany(db: Knex, of: Narrowed): Promise<Map<string, Observed>> {
-  const found = new Map(of.environmentIds.map((id) => [id, nothing()]));
+/** Observed state by environment id, with an entry for each requested id. */
+export async function readObservedOfMany(db: Knex, filter: ReadFilter): Promise<Map<string, Observed>> {
+  const found = new Map(filter.environmentIds.map((id) => [id, emptyObserved()]));
   // One after the other: `db` may be a transaction, whose connection takes one statement at a time.
-  for (const row of await readNodes(db, of)) found.get(row.environmentId)?.nodes.push(row);
-  for (const row of await readPipelines(db, of)) found.get(row.environmentId)?.pipelines.push(row);
-  for (const row of await readReports(db, of)) found.get(row.environmentId)?.reports.push(row);
-  for (const { environmentId, ...row } of await readBindings(db, of)) {
+  for (const row of await readNodes(db, filter)) found.get(row.environmentId)?.nodes.push(row);
+  for (const row of await readPipelines(db, filter)) found.get(row.environmentId)?.pipelines.push(row);
+  for (const row of await readReports(db, filter)) found.get(row.environmentId)?.reports.push(row);
+  for (const { environmentId, ...row } of await readBindings(db, filter)) {
     const observed = found.get(environmentId);
     if (observed) observed.binding = row;
   }
-  for (const { environmentId, ...row } of await listGroupRules(db, of.environmentIds))
+  for (const { environmentId, ...row } of await listGroupRules(db, filter.environmentIds))
     found.get(environmentId)?.groups.push(row);
   return found;
 }
 
-type OfEnvironment<T> = T & { environmentId: string };
+type WithEnvironmentId<T> = T & { environmentId: string };
 
-async function readBindings(db: Knex, of: Narrowed): Promise<OfEnvironment<BindingRow>[]> {
-  const { rows } = await db.raw<{ rows: OfEnvironment<BindingRow>[] }>(
+async function readBindings(db: Knex, filter: ReadFilter): Promise<WithEnvironmentId<BindingRow>[]> {
+  const { rows } = await db.raw<{ rows: WithEnvironmentId<BindingRow>[] }>(
     `SELECT b.environment_id AS "environmentId", b.head_commit->>'sha' AS "headCommit", b.head_commit->>'at' AS "headAt",
        b.applied_commit->>'sha' AS "appliedCommit", b.last_pass_at AS "appliedAt", b.last_error AS "lastError",
        (SELECT count(*) FROM git_import_errors e WHERE e.binding_id = b.id) AS "importErrors"
      FROM git_bindings b WHERE b.environment_id = ANY(:environmentIds) AND b.mode <> 'off'`,
-    { environmentIds: [...of.environmentIds] },
+    { environmentIds: [...filter.environmentIds] },
   );
   return rows;
 }
 
-const WANTED_NODES = `CASE WHEN :nodeIds::text[] IS NULL THEN (n.archived_at IS NOT NULL) = :archived
+const NODE_FILTER = `CASE WHEN :nodeIds::text[] IS NULL THEN (n.archived_at IS NOT NULL) = :archived
   ELSE n.id = ANY(:nodeIds) END`;
 
-async function readNodes(db: Knex, of: Narrowed): Promise<NodeRow[]> {
+async function readNodes(db: Knex, filter: ReadFilter): Promise<NodeRow[]> {
   const { rows } = await db.raw<{ rows: NodeRow[] }>(
     `SELECT n.id, n.environment_id AS "environmentId", n.name, n.host, n.os, n.channel,
        n.token_revoked_at IS NOT NULL AS revoked, n.pending_action->>'targetVersion' AS "updateTo", n.maintenance,
@@ -254,20 +257,20 @@ async function readNodes(db: Knex, of: Narrowed): Promise<NodeRow[]> {
        coalesce(r.agent_health, '{}') AS "agentHealth", r.running_as AS "runningAs", r.update_error AS "updateError",
        r.poll_interval_ms AS "pollIntervalMs"
      FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id
-     WHERE n.environment_id = ANY(:environmentIds) AND ${WANTED_NODES} ORDER BY n.name, n.id`,
-    bindings(of),
+     WHERE n.environment_id = ANY(:environmentIds) AND ${NODE_FILTER} ORDER BY n.name, n.id`,
+    bindings(filter),
   );
   return rows;
 }
 
-const bindings = ({ environmentIds, pipelineId, nodeIds, archived = false }: Narrowed) => ({
+const bindings = ({ environmentIds, pipelineId, nodeIds, archived = false }: ReadFilter) => ({
   archived,
   environmentIds: [...environmentIds],
   pipelineId,
   nodeIds: nodeIds && [...nodeIds],
 });
 
-async function readPipelines(db: Knex, of: Narrowed): Promise<PipelineRow[]> {
+async function readPipelines(db: Knex, filter: ReadFilter): Promise<PipelineRow[]> {
   const { rows } = await db.raw<{ rows: PipelineRow[] }>(
     `SELECT p.id, p.environment_id AS "environmentId", p.name, p.description, p.is_draft AS "isDraft",
        p.managed_by AS "managedBy", g.group_id AS "groupId",
@@ -303,7 +306,7 @@ async function readPipelines(db: Knex, of: Narrowed): Promise<PipelineRow[]> {
      WHERE p.environment_id = ANY(:environmentIds) AND p.tombstoned_at IS NULL
        AND (:pipelineId::text IS NULL OR p.id = :pipelineId)
      ORDER BY lower(p.name)`,
-    bindings(of),
+    bindings(filter),
   );
   return rows.map((row) => ({
     ...row,
@@ -316,7 +319,7 @@ async function readPipelines(db: Knex, of: Narrowed): Promise<PipelineRow[]> {
   }));
 }
 
-/** Stored as JSON, where times are text. */
+/** Conditions are stored as JSON, which holds times as text. */
 export function datedConditions(conditions: readonly Condition[]): Condition[] {
   return conditions.map((condition) => ({
     ...condition,
@@ -327,13 +330,13 @@ export function datedConditions(conditions: readonly Condition[]): Condition[] {
 export const datedOrigin = (git: GitOrigin | null): GitOrigin | null =>
   git && { ...git, conditions: datedConditions(git.conditions) };
 
-const REPORTS_OF = `FROM node_pipelines s JOIN nodes n ON n.id = s.node_id
+const FROM_REPORTS = `FROM node_pipelines s JOIN nodes n ON n.id = s.node_id
   WHERE n.environment_id = ANY(:environmentIds)
     AND (:pipelineId::text IS NULL OR s.pipeline_id = :pipelineId)
-    AND ${WANTED_NODES}`;
+    AND ${NODE_FILTER}`;
 
-async function readReportsInFull(db: Knex, of: Narrowed): Promise<OfEnvironment<ReportRow>[]> {
-  const { rows } = await db.raw<{ rows: OfEnvironment<ReportRow & ReportDetail>[] }>(
+async function readDetailedReports(db: Knex, filter: ReadFilter): Promise<WithEnvironmentId<ReportRow>[]> {
+  const { rows } = await db.raw<{ rows: WithEnvironmentId<ReportRow & ReportDetail>[] }>(
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", s.pipeline_id AS "pipelineId", s.version, s.status, s.pid,
        s.uptime_seconds AS "uptimeSeconds", s.restarts, s.metrics_port AS "metricsPort", s.api_port AS "apiPort", s.last_error AS "lastError", s.degraded, s.warnings,
        s.refused, s.draining, s.last_drain AS "lastDrain", s.status_since AS "statusSince",
@@ -341,8 +344,8 @@ async function readReportsInFull(db: Knex, of: Narrowed): Promise<OfEnvironment<
        s.bytes_out AS "bytesOut", s.errors_total AS "errorsTotal", s.events_discarded AS "eventsDiscarded",
        s.events_filtered AS "eventsFiltered", s.metrics_as_of AS "metricsAsOf", s.rate_events_in AS "rateEventsIn",
        s.rate_events_out AS "rateEventsOut", s.rate_bytes_in AS "rateBytesIn", s.rate_bytes_out AS "rateBytesOut",
-       s.rate_errors AS "rateErrors" ${REPORTS_OF}`,
-    bindings(of),
+       s.rate_errors AS "rateErrors" ${FROM_REPORTS}`,
+    bindings(filter),
   );
   return rows.map(
     ({ pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, warnings, lastDrain, ...row }) => {
@@ -358,8 +361,8 @@ async function readReportsInFull(db: Knex, of: Narrowed): Promise<OfEnvironment<
       } = row;
       const totals = { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded, eventsFiltered };
       const detail = { pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, warnings, ...totals };
-      const drained = lastDrain && { ...lastDrain, endedAt: new Date(lastDrain.endedAt) };
-      return { ...report, detail: { ...detail, lastDrain: drained } };
+      const drain = lastDrain && { ...lastDrain, endedAt: new Date(lastDrain.endedAt) };
+      return { ...report, detail: { ...detail, lastDrain: drain } };
     },
   );
 }
@@ -368,19 +371,19 @@ const FIELD = '\x1f';
 const RECORD = '\x1e';
 
 /**
- * A text a node instead of a row a report: the driver takes 6 microseconds for a row of many columns, and a large fleet
- * has tens of thousands.
+ * Reads one text per node instead of one row per report: the driver takes 6 microseconds for a row of many columns, and a large
+ * fleet has tens of thousands of reports.
  */
-async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<ReportRow>[]> {
-  if (of.pipelineId !== null || of.nodeIds?.length === 1) return readReportsInFull(db, of);
+async function readReports(db: Knex, filter: ReadFilter): Promise<WithEnvironmentId<ReportRow>[]> {
+  if (filter.pipelineId !== null || filter.nodeIds?.length === 1) return readDetailedReports(db, filter);
   const { rows } = await db.raw<{ rows: { environmentId: string; nodeId: string; reports: string }[] }>(
     `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", string_agg(concat_ws(chr(31), s.pipeline_id, s.version,
        s.status, (extract(epoch FROM s.status_since) * 1000)::bigint, s.rate_events_in, s.rate_events_out, s.rate_bytes_in,
        s.rate_bytes_out, s.rate_errors, COALESCE((extract(epoch FROM s.metrics_as_of) * 1000)::bigint::text, ''),
        COALESCE(CASE WHEN s.status = 'CRASHED' THEN translate(left(s.last_error, 500), chr(30) || chr(31), '') END, ''),
        COALESCE(CASE WHEN s.status = 'RUNNING' THEN translate(left(s.degraded, 500), chr(30) || chr(31), '') END, ''), s.refused), chr(30)) AS reports
-     ${REPORTS_OF} GROUP BY n.environment_id, s.node_id`,
-    bindings(of),
+     ${FROM_REPORTS} GROUP BY n.environment_id, s.node_id`,
+    bindings(filter),
   );
   return rows.flatMap(({ environmentId, nodeId, reports }) =>
     reports.split(RECORD).map((record) => {
@@ -421,7 +424,7 @@ async function readReports(db: Knex, of: Narrowed): Promise<OfEnvironment<Report
   );
 }
 
-/** Throws when the database does not answer. */
+/** Throws if the database does not respond. */
 export async function readHealth(
   db: Knex,
 ): Promise<{ migrations: number; leaderUntil: Date | null; bindings: number; failingBindings: number }> {

@@ -1,8 +1,11 @@
-/** A version that does not run on a node, as it is told: what it is, who refused it, and what runs in its place. Pure. */
+/**
+ * Presents a version that does not run on a node: the component that it concerns, what refused it, and the version that runs
+ * instead. Pure.
+ */
 import type { Refusal } from '../../../schemas/api/pipelines.ts';
 import type { PipelineRow, ReportRow } from './queries.ts';
 
-/** A row of `node_reverts`, as it is stored in JSON. */
+/** A row of `node_reverts` as JSON. */
 export interface RevertView {
   refusedVersionId: string;
   refusedVersion: number;
@@ -10,7 +13,7 @@ export interface RevertView {
   servedVersion: number;
   by: Refusal['by'];
   reason: string;
-  /** Why the version before cannot be served at the moment; null where it is. */
+  /** Why the previous version cannot be served at the moment; null if it is served. */
   fault: string | null;
   since: string;
 }
@@ -24,13 +27,13 @@ const SECTIONS: Readonly<Record<string, string>> = {
   sinks: 'sink',
 };
 
-/** The component and the option that an engine's message names, where it names any: `Sink "out": …`, ``in `sinks.out` ``. */
-export function namedIn(reason: string): Pick<Refusal, 'component' | 'option'> {
-  const found =
+/** Parses the component and the option out of an engine's message, if it names them: `Sink "out": …`, ``in `sinks.out` ``. */
+export function parseSubject(reason: string): Pick<Refusal, 'component' | 'option'> {
+  const match =
     /\b(source|transform|sink) "([^"\n]{1,260})"/i.exec(reason) ??
     /\b(sources|transforms|sinks)\.([\w-]{1,260})/.exec(reason);
-  const kind = SECTIONS[found?.[1]?.toLowerCase() ?? ''];
-  const component = found && kind ? `${kind} ${found[2]}` : null;
+  const kind = SECTIONS[match?.[1]?.toLowerCase() ?? ''];
+  const component = match && kind ? `${kind} ${match[2]}` : null;
   const option =
     /\b(?:unknown|missing|duplicate) field `([\w.-]{1,128})`/.exec(reason)?.[1] ??
     /\boption "?`?([\w.-]{1,128})/.exec(reason)?.[1] ??
@@ -39,35 +42,35 @@ export function namedIn(reason: string): Pick<Refusal, 'component' | 'option'> {
   return { component, option };
 }
 
-/** What does not run on the node of the version that it is meant to run; null where nothing is known of that. */
+/** The refusal of the version that is intended for the node; null if none is known. */
 export function refusalOf(
   revert: RevertView | undefined,
-  meant: { versionId: string | null; version: number | null },
+  intended: { versionId: string | null; version: number | null },
   report: Pick<ReportRow, 'version' | 'refused'> | undefined,
   { manifest }: Pick<PipelineRow, 'manifest'>,
 ): Refusal | null {
   const place = manifest && { path: manifest.path, line: manifest.line };
-  if (revert && revert.refusedVersionId === meant.versionId)
+  if (revert && revert.refusedVersionId === intended.versionId)
     return {
       version: revert.refusedVersion,
       servedVersion: revert.fault === null ? revert.servedVersion : null,
       by: revert.by,
       reason: revert.reason,
-      ...namedIn(revert.reason),
+      ...parseSubject(revert.reason),
       place,
       fault: revert.fault,
       since: new Date(revert.since),
     };
   const refused = report?.refused;
-  if (!refused || refused.version !== meant.version) return null;
+  if (!refused || refused.version !== intended.version) return null;
   const { version, error: reason } = refused;
-  const named = { ...namedIn(reason), place, fault: null, since: null };
-  return { version, servedVersion: null, by: 'NODE_CHECK', reason, ...named };
+  const details = { ...parseSubject(reason), place, fault: null, since: null };
+  return { version, servedVersion: null, by: 'NODE_CHECK', reason, ...details };
 }
 
-/** The message in a line, with what it is about before it. */
+/** The reason as one line, prefixed with the component and option that it concerns. */
 export function reasonLine({ reason, component, option }: Refusal): string {
-  const line = reason.split('\n').find((one) => one.trim() !== '') ?? '';
-  const about = [component, option && `option ${option}`].filter((one) => one !== null).join(', ');
-  return [about, line.trim().slice(0, 300)].filter((part) => part !== '').join(': ');
+  const line = reason.split('\n').find((text) => text.trim() !== '') ?? '';
+  const subject = [component, option && `option ${option}`].filter((part) => part !== null).join(', ');
+  return [subject, line.trim().slice(0, 300)].filter((part) => part !== '').join(': ');
 }

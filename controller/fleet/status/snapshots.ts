@@ -1,6 +1,6 @@
 /**
- * The joins of whole environments, shared by all who look at the same time: a page that is open a hundred times asks the
- * database once. Each holds for a second at most, and only until something of its environment is known to have changed.
+ * Shares the joins of whole environments between concurrent readers: a page that is open a hundred times reads the database
+ * once. A join is valid for at most a second, and only until a change of its environment is signalled.
  */
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import type { UiTopic } from '../../../schemas/api/git-sync.ts';
@@ -10,62 +10,63 @@ import type { Joined } from './join-status.ts';
 
 const MAX_AGE_MS = 1_000;
 const SWEEP_MS = 5_000;
-/** What a join shows. */
+/** Signals that invalidate a join. */
 const TOPICS: readonly UiTopic[] = ['fleet', 'pipelines', 'rollouts', 'git', 'environments'];
 
 export interface Snapshots {
-  /** One of each environment; `make` is asked for those that nobody has. */
+  /** Returns a join per environment; `make` computes the missing ones. */
   read(
     environmentIds: readonly string[],
-    make: (missing: readonly string[]) => Promise<ReadonlyMap<string, Joined>>,
+    compute: (missing: readonly string[]) => Promise<ReadonlyMap<string, Joined>>,
   ): Promise<ReadonlyMap<string, Joined>>;
-  /** The cells of one, in the same way. */
-  readCells(environmentId: string, make: () => Promise<Cells>): Promise<Cells>;
-  /** Of one environment, or of all: whoever asks from now on sees what has changed. */
+  /** Returns the cells of one environment in the same way. */
+  readCells(environmentId: string, compute: () => Promise<Cells>): Promise<Cells>;
+  /** Drops the snapshots of one environment or of all: later readers see the change. */
   drop(environmentId?: string): void;
   stop(): void;
 }
 
-interface Held<T> {
-  madeAt: number;
-  made: Promise<T | undefined>;
+interface Entry<T> {
+  createdAt: number;
+  promise: Promise<T | undefined>;
 }
 
-/** What is held of environments, of one kind. */
-function createShelf<T>(clock: Clock) {
-  const held = new Map<string, Held<T>>();
-  const isFresh = ({ madeAt }: Held<T>) => clock.now() >= madeAt && clock.now() - madeAt < MAX_AGE_MS;
+/** A cache of one kind of snapshot, by environment id. */
+function createCache<T>(clock: Clock) {
+  const entries = new Map<string, Entry<T>>();
+  const isFresh = ({ createdAt }: Entry<T>) =>
+    clock.now() >= createdAt && clock.now() - createdAt < MAX_AGE_MS;
   return {
     drop(environmentId?: string): void {
-      if (environmentId === undefined) held.clear();
-      else held.delete(environmentId);
+      if (environmentId === undefined) entries.clear();
+      else entries.delete(environmentId);
     },
     sweep(): void {
-      for (const [environmentId, one] of held) if (!isFresh(one)) held.delete(environmentId);
+      for (const [environmentId, entry] of entries) if (!isFresh(entry)) entries.delete(environmentId);
     },
     async read(
       environmentIds: readonly string[],
-      make: (missing: readonly string[]) => Promise<ReadonlyMap<string, T>>,
+      compute: (missing: readonly string[]) => Promise<ReadonlyMap<string, T>>,
     ): Promise<ReadonlyMap<string, T>> {
       const missing = environmentIds.filter((id) => {
-        const one = held.get(id);
-        return !(one && isFresh(one));
+        const entry = entries.get(id);
+        return !(entry && isFresh(entry));
       });
       if (missing.length > 0) {
-        const madeAt = clock.now();
-        const made = make(missing);
+        const createdAt = clock.now();
+        const made = compute(missing);
         for (const id of missing) {
-          const one: Held<T> = { madeAt, made: made.then((all) => all.get(id)) };
-          held.set(id, one);
-          one.made.catch(() => {
-            if (held.get(id) === one) held.delete(id);
+          const one: Entry<T> = { createdAt, promise: made.then((all) => all.get(id)) };
+          entries.set(id, one);
+          one.promise.catch(() => {
+            if (entries.get(id) === one) entries.delete(id);
           });
         }
       }
       const found = new Map<string, T>();
-      // Taken hold of before the first wait: what is dropped meanwhile still answers those who had asked.
-      const asked = environmentIds.map((id) => [id, held.get(id)?.made] as const);
-      for (const [id, made] of asked) {
+      // Collected before the first await: a snapshot that is dropped meanwhile still answers earlier readers.
+      const pending = environmentIds.map((id) => [id, entries.get(id)?.promise] as const);
+      for (const [id, made] of pending) {
         const one = await made;
         if (one !== undefined) found.set(id, one);
       }
@@ -76,15 +77,15 @@ function createShelf<T>(clock: Clock) {
 
 export function createSnapshots(options: { bus: Bus; clock: Clock }): Snapshots {
   const { bus, clock } = options;
-  const joins = createShelf<Joined>(clock);
-  const cells = createShelf<Cells>(clock);
+  const joins = createCache<Joined>(clock);
+  const cells = createCache<Cells>(clock);
 
   function drop(environmentId?: string): void {
     joins.drop(environmentId);
     cells.drop(environmentId);
   }
 
-  // A large one takes tens of megabytes, which nobody may look at again.
+  // A large snapshot takes tens of megabytes, which may never be read again.
   const sweep = setInterval(() => {
     joins.sweep();
     cells.sweep();
@@ -105,8 +106,11 @@ export function createSnapshots(options: { bus: Bus; clock: Clock }): Snapshots 
       drop();
     },
     read: joins.read,
-    async readCells(environmentId, make) {
-      const found = await cells.read([environmentId], async () => new Map([[environmentId, await make()]]));
+    async readCells(environmentId, compute) {
+      const found = await cells.read(
+        [environmentId],
+        async () => new Map([[environmentId, await compute()]]),
+      );
       return found.get(environmentId) ?? { nodes: [], pipelines: [] };
     },
   };

@@ -1,20 +1,22 @@
-/** Which nodes run a pipeline, and which version each gets: the one rule behind config, plan, drift, status and metrics. */
+/**
+ * Decides which nodes run a pipeline and which version each gets. Config, plan, drift, status and metrics all use this rule.
+ */
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import { matchesSelector } from '../../../schemas/pipelines/selector.ts';
 
-/** While some nodes have a version before the others get it. */
+/** The canary of a rollout: some nodes get the version before the others. */
 export interface Canary {
   versionId: string;
-  /** Of that version: outside of it no canary node runs anything. */
+  /** Selector of that version: a canary node outside of it runs nothing. */
   nodeSelector: LabelMap | null;
   /** Which nodes are canary nodes. */
   canarySelector: LabelMap;
 }
 export interface Deployable {
   isDraft: boolean;
-  /** What all nodes run, or those that are no canary nodes; null where nothing was deployed before. */
+  /** The version of all nodes that are not canary nodes; null if nothing was deployed before. */
   deployedVersionId: string | null;
-  /** Of the deployed version, not of what is edited. */
+  /** Selector of the deployed version, not of the edited definition. */
   deployedSelector: LabelMap | null;
   /** Null unless a rollout is active. */
   rollout: Canary | null;
@@ -24,23 +26,24 @@ export interface Target {
   maintenance: boolean;
 }
 
-/** A node that is served the version before, since the newer one did not run there. */
+/** A node that is served the previous version, since the newer one does not run there. */
 export interface Reverted {
   refusedVersionId: string;
   servedVersionId: string;
 }
 
-/** What the node gets where that version did not run there: the one before. Any other version is served as it is. */
+/**
+ * The version that the node gets after a revert: the previous one instead of the refused one. Any other version is served
+ * unchanged.
+ */
 export const afterRevert = (versionId: string, reverted: Reverted | undefined): string =>
   reverted?.refusedVersionId === versionId ? reverted.servedVersionId : versionId;
 
-/** Whether a node with these labels is on the side of the canary; false without an active rollout. */
+/** Whether a node with these labels is a canary node; false without an active rollout. */
 export const isCanary = ({ rollout }: Pick<Deployable, 'rollout'>, labels: LabelMap): boolean =>
   rollout !== null && matchesSelector(rollout.canarySelector, labels);
 
-/**
- * The side of a rollout that a node with these labels is on, in maintenance or not; null where it gets neither version.
- */
+/** The side of a rollout that a node with these labels is on, regardless of maintenance; null if it gets neither version. */
 export function stageOfNode(
   rollout: {
     canarySelector: LabelMap;

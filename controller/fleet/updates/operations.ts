@@ -11,31 +11,37 @@ import type { Context, MutationContext } from '../../platform/operation/context.
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { type NodeStatus, readStatus } from '../status/index.ts';
-import { checkedDownload, presentDownload } from './download.ts';
-import { channelOf, isRefusal, pendingOf, sameVersion, type UpdateUnderWay } from './pending-update.ts';
+import { redactDownloadUrl, validateDownloadUrl } from './download.ts';
+import {
+  channelOf,
+  isRefusal,
+  type PendingAgentUpdate,
+  presentPending,
+  sameVersion,
+} from './pending-update.ts';
 import { endUpdate, lockUpdatable, type UpdatableNode, writeUpdate } from './store.ts';
 
 declare module '../../platform/operation/context.ts' {
   interface Services {
-    /** Where people and agents reach the controller. */
+    /** The address under which users and agents reach the controller. */
     baseUrl: string;
   }
 }
 
-async function locked(ctx: MutationContext, nodeId: string): Promise<UpdatableNode> {
+async function getLocked(ctx: MutationContext, nodeId: string): Promise<UpdatableNode> {
   const node = await lockUpdatable(ctx.db, nodeId);
   if (!node) throw notFound('Node');
   return node;
 }
 
-async function statusOf(ctx: Context, node: UpdatableNode): Promise<NodeStatus> {
+async function readNodeStatus(ctx: Context, node: UpdatableNode): Promise<NodeStatus> {
   const { nodes } = await readStatus(ctx, { environmentId: node.environmentId, nodeId: node.id });
   if (!nodes[0]) throw notFound('Node');
   return nodes[0];
 }
 
-/** PRECONDITION_FAILED for a node that would not hear of it. */
-function refuseDeaf(node: UpdatableNode, { health, healthReason }: NodeStatus): void {
+/** PRECONDITION_FAILED for a node that would not receive the request. */
+function assertReachable(node: UpdatableNode, { health, healthReason }: NodeStatus): void {
   const named = `The node "${node.name}"`;
   if (node.enrolledAt === null)
     throw preconditionFailed(`${named} has not enrolled yet; start an agent on its host first`);
@@ -44,8 +50,8 @@ function refuseDeaf(node: UpdatableNode, { health, healthReason }: NodeStatus): 
     throw preconditionFailed(`${named} cannot be reached: ${healthReason}`);
 }
 
-function refuseUpdate(node: UpdatableNode, status: NodeStatus, action: PendingAction): void {
-  refuseDeaf(node, status);
+function assertUpdatable(node: UpdatableNode, status: NodeStatus, action: PendingAction): void {
+  assertReachable(node, status);
   const { agentVersion, deploymentMode } = status.node;
   const { targetVersion, checksum } = action;
   const named = `The node "${node.name}"`;
@@ -54,23 +60,24 @@ function refuseUpdate(node: UpdatableNode, status: NodeStatus, action: PendingAc
       `${named} runs in a container, whose agent does not update itself; pull a new image instead`,
     );
   if (agentVersion !== null && sameVersion(agentVersion, targetVersion))
-    throw preconditionFailed(`${named} has the agent ${agentVersion} already`);
+    throw preconditionFailed(`${named} already has the agent ${agentVersion}`);
   if (channelOf(targetVersion) !== node.channel)
     throw preconditionFailed(
-      `${named} follows the channel ${node.channel}, and ${targetVersion} is of the other one; choose a version of its own channel, or install the agent anew`,
+      `${named} follows the channel ${node.channel}, and ${targetVersion} belongs to the other channel; choose a version of its channel, or reinstall the agent`,
     );
   const failed = node.failedUpdates.find(
-    (one) => one.targetVersion === targetVersion && one.checksum === checksum && !isRefusal(one.reason),
+    (update) =>
+      update.targetVersion === targetVersion && update.checksum === checksum && !isRefusal(update.reason),
   );
   if (failed)
     throw preconditionFailed(
-      `This very file of ${targetVersion} failed on the node "${node.name}" before: ${failed.reason}. Choose another version or another build`,
+      `The same file of ${targetVersion} has already failed on the node "${node.name}": ${failed.reason}. Choose another version or another build`,
     );
 }
 
 export const triggerAgentUpdate = mutation({
   name: 'fleet.triggerAgentUpdate',
-  summary: 'Have the agent of a node bring itself to another version',
+  summary: 'Request that the agent of a node updates itself to another version',
   role: 'ADMIN',
   permission: 'nodes.manage',
   audit: 'node.agentUpdateRequested',
@@ -81,14 +88,14 @@ export const triggerAgentUpdate = mutation({
     const action: PendingAction = {
       type: 'self_update',
       targetVersion,
-      downloadUrl: checkedDownload(downloadUrl, ctx.services.baseUrl),
+      downloadUrl: validateDownloadUrl(downloadUrl, ctx.services.baseUrl),
       checksum: `sha256:${checksum.replace(/^sha256:/, '').toLowerCase()}`,
       ...(signature === undefined ? {} : { signature }),
     };
-    const node = await locked(ctx, nodeId);
-    const status = await statusOf(ctx, node);
-    refuseUpdate(node, status, action);
-    const update: UpdateUnderWay = {
+    const node = await getLocked(ctx, nodeId);
+    const status = await readNodeStatus(ctx, node);
+    assertUpdatable(node, status, action);
+    const update: PendingAgentUpdate = {
       ...{ action, requestedAt: ctx.clock.now(), tries: 0, triedAt: null },
       errorBefore: status.node.updateError,
     };
@@ -102,23 +109,23 @@ export const triggerAgentUpdate = mutation({
         name: node.name,
         from: status.node.agentVersion,
         targetVersion,
-        downloadUrl: presentDownload(action.downloadUrl),
+        downloadUrl: redactDownloadUrl(action.downloadUrl),
         checksum: action.checksum,
       },
     });
-    await changed(ctx, node);
+    await publishChange(ctx, node);
     await ctx.services.bus.publish(ctx.db, {
       type: 'push',
       nodeId,
       message: { ...action, type: 'action', action: action.type },
     });
-    return { nodeId, pendingUpdate: pendingOf(update) };
+    return { nodeId, pendingUpdate: presentPending(update) };
   },
 });
 
 export const cancelAgentUpdate = mutation({
   name: 'fleet.cancelAgentUpdate',
-  summary: 'Take back an update that the agent has not carried out yet',
+  summary: 'Cancel an update that the agent has not carried out yet',
   role: 'ADMIN',
   permission: 'nodes.manage',
   audit: 'node.agentUpdateCancelled',
@@ -126,9 +133,8 @@ export const cancelAgentUpdate = mutation({
   output: CancelledUpdate,
   scope: (ctx, input) => objectScope(ctx, 'Node', input.nodeId),
   async run(ctx, { nodeId }) {
-    const node = await locked(ctx, nodeId);
-    if (!node.update)
-      throw preconditionFailed(`No update of the agent is under way to the node "${node.name}"`);
+    const node = await getLocked(ctx, nodeId);
+    if (!node.update) throw preconditionFailed(`The node "${node.name}" has no pending update of its agent`);
     const { targetVersion } = node.update.action;
     await endUpdate(ctx.db, node, null);
     ctx.audit({
@@ -137,14 +143,14 @@ export const cancelAgentUpdate = mutation({
       diff: { updateTo: [targetVersion, null] },
       metadata: { name: node.name, targetVersion },
     });
-    await changed(ctx, node);
+    await publishChange(ctx, node);
     return { nodeId, cancelled: true as const, targetVersion };
   },
 });
 
 export const restartAgent = mutation({
   name: 'fleet.restartAgent',
-  summary: 'Have the agent of a node start anew, with its engines',
+  summary: 'Restart the agent of a node and its engines',
   role: 'ADMIN',
   permission: 'nodes.manage',
   audit: 'node.agentRestartRequested',
@@ -152,12 +158,12 @@ export const restartAgent = mutation({
   output: RestartedAgent,
   scope: (ctx, input) => objectScope(ctx, 'Node', input.nodeId),
   async run(ctx, { nodeId }) {
-    const node = await locked(ctx, nodeId);
-    const status = await statusOf(ctx, node);
-    refuseDeaf(node, status);
+    const node = await getLocked(ctx, nodeId);
+    const status = await readNodeStatus(ctx, node);
+    assertReachable(node, status);
     if (status.node.agentHealth.pushConnected !== true)
       throw preconditionFailed(
-        `The push channel of the node "${node.name}" is not connected, which a restart is sent by; restart the agent on its host, or try again in a while`,
+        `The push channel of the node "${node.name}" is not connected, and a restart needs it; restart the agent on its host, or try again in a while`,
       );
     ctx.audit({ entityType: 'Node', entityId: nodeId, metadata: { name: node.name } });
     await ctx.services.bus.publish(ctx.db, {
@@ -169,7 +175,7 @@ export const restartAgent = mutation({
   },
 });
 
-async function changed(ctx: MutationContext, { id, environmentId }: UpdatableNode): Promise<void> {
+async function publishChange(ctx: MutationContext, { id, environmentId }: UpdatableNode): Promise<void> {
   await ctx.services.bus.publish(ctx.db, { type: 'node', nodeId: id, environmentId });
   await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['fleet'] });
 }

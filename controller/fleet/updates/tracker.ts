@@ -1,6 +1,6 @@
 /**
- * Updates of agents on their way to an end: a heartbeat that tells of it, a third try without one, or the end of their
- * time. What is written is written beside the requests of agents, which never wait for it.
+ * Follows agent updates until they end: by a heartbeat that reports the outcome, by too many tries, or by expiry. Writes run in
+ * the background; requests of agents never wait for them.
  */
 import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
@@ -10,25 +10,25 @@ import type { Bus } from '../../platform/runtime/bus.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
 import type { KnownNode } from '../nodes/directory/node-directory.ts';
 import {
-  begins,
+  findExpiry,
+  hasRestarted,
   MAX_TRIES,
   type Outcome,
-  overdue,
+  type PendingAgentUpdate,
   type Reported,
   reportedOutcome,
-  restarted,
-  type UpdateUnderWay,
+  startsTry,
 } from './pending-update.ts';
-import { countTry, endUpdate, listUnderWay, lockUpdatable } from './store.ts';
+import { countTry, endUpdate, listPendingUpdates, lockUpdatable } from './store.ts';
 
 export interface UpdateTracker {
-  /** A config answer with the update has gone out in full: the agent begins. */
-  offered(node: KnownNode): void;
-  /** What a heartbeat says; free of any cost for a node without an update. */
-  heard(node: KnownNode, report: Reported): void;
-  /** Ends those whose time is over, and those whose end was not written when it was heard of. */
+  /** A config answer with the update was sent in full, so the agent starts it. */
+  onSent(node: KnownNode): void;
+  /** A heartbeat arrived; costs nothing for a node without an update. */
+  onHeartbeat(node: KnownNode, report: Reported): void;
+  /** Ends updates that have expired, and those whose outcome could not be written. */
   sweep(): Promise<void>;
-  /** Waits for what is being written. */
+  /** Waits for pending writes. */
   stop(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createUpdateTracker(options: {
   const writing = new Map<string, Promise<void>>();
   const waiting = new Set<string>();
 
-  /** One write a node at a time, and one that waits for it; what is heard besides is heard again with the next heartbeat. */
+  /** Per node, one write runs and one waits. Further ones are dropped, since the next heartbeat repeats them. */
   function write(nodeId: string, work: () => Promise<void>): void {
     const before = writing.get(nodeId);
     if (waiting.has(nodeId)) return;
@@ -55,7 +55,7 @@ export function createUpdateTracker(options: {
         return work();
       })
       .catch((error: unknown) => {
-        log.warn({ nodeId, reason: messageOf(error) }, 'the state of an update was not written');
+        log.warn({ nodeId, reason: messageOf(error) }, 'the state of an agent update could not be written');
       })
       .finally(() => {
         if (writing.get(nodeId) === done) writing.delete(nodeId);
@@ -63,7 +63,7 @@ export function createUpdateTracker(options: {
     writing.set(nodeId, done);
   }
 
-  function begun(node: KnownNode, update: UpdateUnderWay): void {
+  function countStart(node: KnownNode, update: PendingAgentUpdate): void {
     const at = clock.now();
     const counted = { ...update };
     update.tries += 1;
@@ -77,7 +77,7 @@ export function createUpdateTracker(options: {
   async function settle(nodeId: string, requestedAt: number, outcome: Outcome): Promise<void> {
     await db.transaction(async (tx) => {
       const node = await lockUpdatable(tx, nodeId);
-      // It was taken back or replaced, or another controller has heard the same.
+      // The update was cancelled or replaced, or another controller has written the same outcome.
       if (!node?.update || node.update.requestedAt !== requestedAt) return;
       const { environmentId, teamId, name } = node;
       const { targetVersion, checksum } = node.update.action;
@@ -106,11 +106,11 @@ export function createUpdateTracker(options: {
   }
 
   return {
-    offered(node) {
+    onSent(node) {
       const { update } = node;
-      if (update && update.tries < MAX_TRIES && begins(update, clock.now())) begun(node, update);
+      if (update && update.tries < MAX_TRIES && startsTry(update, clock.now())) countStart(node, update);
     },
-    heard(node, report) {
+    onHeartbeat(node, report) {
       const { update } = node;
       if (!update) return;
       if (!report.updateError) update.errorBefore = null;
@@ -118,23 +118,26 @@ export function createUpdateTracker(options: {
       const outcome = reportedOutcome(update, report, now);
       if (outcome) {
         write(node.nodeId, () => settle(node.nodeId, update.requestedAt, outcome));
-      } else if (restarted(update, report.uptimeSeconds, now)) {
-        if (update.tries < MAX_TRIES) begun(node, update);
+      } else if (hasRestarted(update, report.uptimeSeconds, now)) {
+        if (update.tries < MAX_TRIES) countStart(node, update);
         else {
-          const reason = `The agent was started anew after each of ${MAX_TRIES} tries and is still of the version before`;
+          const reason = `The agent restarted after each of ${MAX_TRIES} tries and still has the previous version`;
           write(node.nodeId, () => settle(node.nodeId, update.requestedAt, { updated: false, reason }));
         }
       }
     },
     async sweep() {
       const now = clock.now();
-      for (const { nodeId, update, agentVersion } of await listUnderWay(db)) {
+      for (const { nodeId, update, agentVersion } of await listPendingUpdates(db)) {
         const outcome =
           reportedOutcome(update, { agentVersion, updateError: null, uptimeSeconds: null }, now) ??
-          overdue(update, now);
+          findExpiry(update, now);
         if (!outcome) continue;
         await settle(nodeId, update.requestedAt, outcome).catch((error: unknown) => {
-          log.warn({ nodeId, reason: messageOf(error) }, 'an update that is over was not ended');
+          log.warn(
+            { nodeId, reason: messageOf(error) },
+            'an expired agent update could not be ended; the next sweep retries',
+          );
         });
       }
     },

@@ -1,4 +1,4 @@
-/** How long accounts that an identity provider opens, and personal tokens, last without anybody's word. */
+/** The access policy: how long an account stays active without a confirmation by its identity provider, and how long personal tokens last. */
 import type { Knex } from 'knex';
 import type { AccessView } from '../../../schemas/api/settings.ts';
 import {
@@ -11,7 +11,7 @@ import {
 export type AccessPolicy = AccessView;
 
 export const ACCESS_SETTING = 'access';
-/** Of a personal token for which nobody says how long. */
+/** The default lifetime of a personal token in days. */
 export const TOKEN_DAYS = 90;
 export const DEFAULT_ACCESS_POLICY: AccessPolicy = {
   confirmationDays: 30,
@@ -28,7 +28,7 @@ export const accessPolicyOf = (stored: Partial<AccessPolicy> | null): AccessPoli
 export const readAccessPolicy = async (db: Knex): Promise<AccessPolicy> =>
   accessPolicyOf(await readSetting<Partial<AccessPolicy>>(db, ACCESS_SETTING));
 
-/** In a transaction. Two changes at once are made one after the other. */
+/** Runs in a transaction. Concurrent changes wait for each other. */
 export async function changeAccessPolicy(
   tx: Knex,
   change: Partial<AccessPolicy>,

@@ -36,10 +36,11 @@ export {
   findSessionOwner,
 } from './sessions/sessions-store.ts';
 export { forgetFailures } from './sign-in/attempts.ts';
+export { createPasswords, type PasswordCost } from './sign-in/passwords.ts';
 export { signIn } from './sign-in/sign-in.ts';
 export {
-  makeTemporaryPassword,
-  signsInByPassword,
+  createTemporaryPassword,
+  hasValidPassword,
   type TemporaryPassword,
 } from './sign-in/temporary-password.ts';
 export { deleteOldThrottles } from './sign-in/throttle-store.ts';
@@ -62,11 +63,11 @@ export {
   findUser,
   findUserByEmail,
   insertUser,
+  isPasswordAllowed,
   type LockedBy,
   listBreakGlass,
   lockUserRow,
   lockUsers,
-  passwordOpens,
   replaceBreakGlass,
   setLocked,
   setTemporaryPassword,

@@ -1,4 +1,4 @@
-/** What HEADGATE_OIDC_FILE sets: that is changed there, and shown as such. */
+/** The state of HEADGATE_OIDC_FILE. Settings that come from the file are read-only elsewhere. */
 import type { Knex } from 'knex';
 import type { Context } from '../../platform/operation/context.ts';
 import { preconditionFailed } from '../../platform/operation/errors.ts';
@@ -8,10 +8,10 @@ const KEY = 'oidcFile';
 
 export type SetByFile = 'providers' | 'groups' | 'access';
 export interface OidcFileState {
-  /** Of the file and of the secrets that it names, as it was taken over last. Empty where it never was. */
+  /** The digest of the file and its secrets when it was last applied; empty where it never was. */
   digest: string;
   sets: SetByFile[];
-  /** Why the newest one was not taken over. */
+  /** Why the current file could not be applied. */
   error: string | null;
 }
 
@@ -23,12 +23,12 @@ export const writeOidcFileState = (tx: Knex, state: OidcFileState): Promise<void
 
 export const deleteOidcFileState = (tx: Knex): Promise<void> => deleteSetting(tx, KEY);
 
-/** The file itself is taken over as the system. @throws PRECONDITION_FAILED */
+/** The system itself is allowed, because it applies the file. @throws PRECONDITION_FAILED */
 export async function assertNotSetByFile({ db, actor }: Context, what: SetByFile): Promise<void> {
   if (actor.type === 'system') return;
   const state = await readOidcFileState(db);
   if (state?.sets.includes(what))
     throw preconditionFailed(
-      `${what === 'groups' ? 'What groups mean' : 'This'} stands in the file that HEADGATE_OIDC_FILE names: change it there`,
+      `${what === 'groups' ? 'The meaning of groups' : 'This'} is set in the file that HEADGATE_OIDC_FILE names: change it there`,
     );
 }

@@ -1,10 +1,10 @@
 /**
- * One repository may hold the environments of several teams: whoever may enter one of them may read it; only who is EDITOR in
- * all of them may change a branch, since that may touch any folder. The same rule for git's door and for pull requests.
+ * One repository may contain the environments of several teams. A member of one of the teams may read it. Only an EDITOR of all
+ * teams may change a branch, because a change can affect any folder. The rule holds for git over HTTP and for pull requests.
  */
 import type { Actor } from '../../platform/operation/context.ts';
 
-/** `teams`: ids of those with an environment bound to the repository. */
+/** `teams`: ids of the teams with an environment that is bound to the repository. */
 export function mayRead(actor: Actor, teams: readonly string[]): boolean {
   if (actor.type !== 'user') return actor.type === 'system';
   return actor.isSuperAdmin || teams.some((team) => actor.roles.has(team));

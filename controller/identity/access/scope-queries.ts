@@ -1,13 +1,13 @@
 /**
- * Where things live, and who may know of them. A team or environment that is named as such and is not the caller's is
- * FORBIDDEN; any other object of another team is NOT_FOUND, as if it did not exist. To a service account every environment
- * but its own is another team's.
+ * Resolves the team and environment of an object, and checks the caller's access. A team or environment of the input that the
+ * caller may not access is FORBIDDEN; any other object of another team is NOT_FOUND, as if it did not exist. A service account
+ * has access to its own environment only.
  */
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, notFound } from '../../platform/operation/errors.ts';
 import type { Scope } from '../../platform/operation/operation.ts';
 
-export function mayEnter({ actor }: Context, place: { teamId: string; environmentId?: string }): boolean {
+export function mayEnter({ actor }: Context, scope: { teamId: string; environmentId?: string }): boolean {
   switch (actor.type) {
     case 'anonymous':
     case 'scim':
@@ -16,16 +16,16 @@ export function mayEnter({ actor }: Context, place: { teamId: string; environmen
     case 'git':
       return true;
     case 'service_account':
-      return actor.environmentId === place.environmentId;
+      return actor.environmentId === scope.environmentId;
     case 'user':
-      return actor.isSuperAdmin || actor.roles.has(place.teamId);
+      return actor.isSuperAdmin || actor.roles.has(scope.teamId);
   }
 }
 
-function refuse(ctx: Context, what: string): never {
+function throwForbidden(ctx: Context, what: string): never {
   throw forbidden(
     ctx.actor.type === 'service_account'
-      ? 'This key works in one environment, and that is another one'
+      ? 'This key is valid only for another environment'
       : `You are not a member of ${what}`,
   );
 }
@@ -33,20 +33,20 @@ function refuse(ctx: Context, what: string): never {
 export async function teamScope(ctx: Context, teamId: string): Promise<Scope> {
   const team = await ctx.db('teams').where({ id: teamId }).first('id');
   if (!team) throw notFound('Team');
-  if (!mayEnter(ctx, { teamId })) refuse(ctx, 'this team');
+  if (!mayEnter(ctx, { teamId })) throwForbidden(ctx, 'this team');
   return { teamId };
 }
 
-/** For an `environmentId` in the input. */
+/** The scope of an `environmentId` in the input. */
 export async function environmentScope(ctx: Context, environmentId: string): Promise<Scope> {
   const row: { team_id: string } | undefined = await ctx
     .db('environments')
     .where({ id: environmentId })
     .first('team_id');
   if (!row) throw notFound('Environment');
-  const place = { teamId: row.team_id, environmentId };
-  if (!mayEnter(ctx, place)) refuse(ctx, "this environment's team");
-  return place;
+  const scope = { teamId: row.team_id, environmentId };
+  if (!mayEnter(ctx, scope)) throwForbidden(ctx, "this environment's team");
+  return scope;
 }
 
 const OBJECTS = {
@@ -80,17 +80,17 @@ const OBJECTS = {
     JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
 } as const;
 
-/** For the id of an object that lives in an environment or belongs to a team. */
+/** The scope of an object of an environment or a team, by its id. */
 export async function objectScope(ctx: Context, what: keyof typeof OBJECTS, id: string): Promise<Scope> {
   const { rows } = await ctx.db.raw<{ rows: { team_id: string; environment_id: string | null }[] }>(
     OBJECTS[what],
     [id],
   );
   const row = rows[0];
-  const place = row && {
+  const scope = row && {
     teamId: row.team_id,
     ...(row.environment_id === null ? {} : { environmentId: row.environment_id }),
   };
-  if (!place || !mayEnter(ctx, place)) throw notFound(what);
-  return place;
+  if (!scope || !mayEnter(ctx, scope)) throw notFound(what);
+  return scope;
 }

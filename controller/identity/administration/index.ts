@@ -1,6 +1,6 @@
 export * as memberAccountOperations from './member-accounts.ts';
 export * as memberOperations from './member-operations.ts';
-export { followOidcFile, readOidcFile, type Source as OidcFileSource } from './oidc-file.ts';
+export { followOidcFile, type OidcFileSource, readOidcFile } from './oidc-file.ts';
 export * as settingsOperations from './settings-operations.ts';
 export * as unlinkingOperations from './unlink-operations.ts';
 export * as userAccountOperations from './user-accounts.ts';

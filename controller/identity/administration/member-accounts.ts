@@ -1,36 +1,45 @@
-/** The accounts of people in a team, as far as its ADMINs reach. */
+/** What the ADMINs of a team may do to the accounts of its members. */
 import { Done, GivenPassword, Member } from '../../../schemas/api/people.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
-import { makeTemporaryPassword, teamScope, type User } from '../access/index.ts';
-import { outOfReach, readMemberScope } from '../teams/index.ts';
-import { claimAccount, givePassword, isKeptByProvider, lockAccount, unlockAccount } from './accounts.ts';
+import { createTemporaryPassword, teamScope, type User } from '../access/index.ts';
+import { outOfReachReason, readMemberScope } from '../teams/index.ts';
+import {
+  claimAccount,
+  isManagedByProvider,
+  lockAccount,
+  resetPasswordOf,
+  unlockAccount,
+} from './accounts.ts';
 import { findProvisioning } from './store.ts';
 
-/** The account, once it is sure that the caller may do to it what they like. */
-async function reach(ctx: Context, { teamId, userId }: { teamId: string; userId: string }): Promise<User> {
+/** Locks the account of a member, after a check that the caller may change it. */
+async function claimMember(
+  ctx: Context,
+  { teamId, userId }: { teamId: string; userId: string },
+): Promise<User> {
   const isMember = async () => (await readMemberScope(ctx.db, userId)).teamIds.includes(teamId);
   if (!(await isMember())) throw notFound('Member');
   const user = await claimAccount(ctx, userId);
-  // Nobody puts this person into a team from now on.
-  const standing = await readMemberScope(ctx.db, userId);
-  if (!standing.teamIds.includes(teamId)) throw notFound('Member');
-  const reason = outOfReach(ctx.actor, { userId, isSuperAdmin: user.isSuperAdmin, ...standing });
+  // Read again under the lock: nobody can add this user to another team now.
+  const memberScope = await readMemberScope(ctx.db, userId);
+  if (!memberScope.teamIds.includes(teamId)) throw notFound('Member');
+  const reason = outOfReachReason(ctx.actor, { userId, isSuperAdmin: user.isSuperAdmin, ...memberScope });
   if (reason !== null) throw forbidden(reason);
   return user;
 }
 
 export const lockMember = mutation({
   name: 'team.lockMember',
-  summary: 'Lock the account of a member: nobody signs in to it any more, and its sessions end',
+  summary: 'Lock the account of a member: nobody can sign in to it, and its sessions end',
   role: 'ADMIN',
   audit: 'user.locked',
   input: Member,
   output: Done,
   scope: (ctx, input) => teamScope(ctx, input.teamId),
   async run(ctx, input) {
-    const user = await reach(ctx, input);
+    const user = await claimMember(ctx, input);
     if (user.lockedAt !== null)
       throw preconditionFailed(
         user.lockedBy === 'scim'
@@ -44,14 +53,14 @@ export const lockMember = mutation({
 
 export const unlockMember = mutation({
   name: 'team.unlockMember',
-  summary: 'Let a member whose account is locked sign in again',
+  summary: 'Unlock the account of a member',
   role: 'ADMIN',
   audit: 'user.unlocked',
   input: Member,
   output: Done,
   scope: (ctx, input) => teamScope(ctx, input.teamId),
   async run(ctx, input) {
-    const user = await reach(ctx, input);
+    const user = await claimMember(ctx, input);
     const provisioning = await findProvisioning(ctx.db, user.id);
     if (user.lockedBy === 'scim' || (provisioning && (provisioning.deleted || !provisioning.active)))
       throw preconditionFailed(
@@ -65,19 +74,17 @@ export const unlockMember = mutation({
 
 export const resetMemberPassword = mutation({
   name: 'team.resetMemberPassword',
-  summary: 'Give a member a temporary password, shown once; it is good for nothing but its own change',
+  summary: 'Give a member a temporary password, shown once; it only allows setting a new one',
   role: 'ADMIN',
   audit: 'user.passwordReset',
   input: Member,
   output: GivenPassword,
   scope: (ctx, input) => teamScope(ctx, input.teamId),
-  prepare: (ctx) => makeTemporaryPassword(ctx),
+  prepare: (ctx) => createTemporaryPassword(ctx),
   async run(ctx, input, temporary) {
-    const user = await reach(ctx, input);
-    if (await isKeptByProvider(ctx, user))
-      throw preconditionFailed(
-        `${user.email} signs in at the identity provider: their password is changed there`,
-      );
-    return givePassword(ctx, user, temporary);
+    const user = await claimMember(ctx, input);
+    if (await isManagedByProvider(ctx, user))
+      throw preconditionFailed(`${user.email} signs in at the identity provider: change the password there`);
+    return resetPasswordOf(ctx, user, temporary);
   },
 });

@@ -1,4 +1,4 @@
-/** Who is in a team, as its ADMINs decide. Removing a team is here too: groups may lead those who were in it elsewhere. */
+/** Memberships of a team, changed by its ADMINs; and the deletion of a team, which changes memberships of its members. */
 import { Deleted } from '../../../schemas/api/common.ts';
 import { AddMember, Done, Member, MemberRole, TeamId } from '../../../schemas/api/people.ts';
 import { conflict, DomainError, preconditionFailed } from '../../platform/operation/errors.ts';
@@ -11,14 +11,14 @@ import {
   listMemberIds,
   lockMembership,
   lockTeam,
-  lockTeamWhole,
+  lockTeamForDelete,
 } from '../teams/index.ts';
 import { endSessionsOf, notifyUi } from './accounts.ts';
-import { changeRole, joinTeam, leaveTeam, takeMember } from './memberships.ts';
+import { changeRole, joinTeam, leaveTeam, lockMember } from './memberships.ts';
 
 export const addMember = mutation({
   name: 'team.addMember',
-  summary: 'Put somebody who has an account into a team',
+  summary: 'Add a user to a team',
   role: 'ADMIN',
   audit: 'team.memberAdded',
   input: AddMember,
@@ -28,16 +28,13 @@ export const addMember = mutation({
     const team = await lockTeam(ctx.db, teamId);
     const user = await findUserByEmail(ctx.db, email);
     if (!user)
-      throw new DomainError(
-        'NOT_FOUND',
-        `There is no account with the address ${email}: a super admin makes accounts`,
-      );
+      throw new DomainError('NOT_FOUND', `No account has the address ${email}: a super admin can create it`);
     const membership = await lockMembership(ctx.db, { teamId, userId: user.id });
     if (membership)
       throw conflict(
         membership.source === 'manual'
           ? `${user.email} is in this team already`
-          : `${user.email} is in this team already, by group sync: change their role to take that over by hand`,
+          : `${user.email} is in this team already, by group sync: change their role to manage the membership by hand`,
       );
     await joinTeam(ctx, { team, user }, role);
     return { ok: true as const };
@@ -46,7 +43,7 @@ export const addMember = mutation({
 
 export const removeMember = mutation({
   name: 'team.removeMember',
-  summary: 'Take somebody out of a team; their sessions end',
+  summary: 'Remove a member from a team; their sessions end',
   role: 'ADMIN',
   audit: 'team.memberRemoved',
   input: Member,
@@ -60,20 +57,19 @@ export const removeMember = mutation({
 
 export const updateMemberRole = mutation({
   name: 'team.updateMemberRole',
-  summary:
-    'Give a member of a team another role; their sessions end, and group sync leaves it alone from then on',
+  summary: 'Change the role of a member; their sessions end, and group sync no longer changes the membership',
   role: 'ADMIN',
   audit: 'team.memberRoleChanged',
   input: MemberRole,
   output: Done,
   scope: (ctx, input) => teamScope(ctx, input.teamId),
-  async run(ctx, { role, ...of }) {
-    await changeRole(ctx, await takeMember(ctx, of), role);
+  async run(ctx, { role, ...member }) {
+    await changeRole(ctx, await lockMember(ctx, member), role);
     return { ok: true as const };
   },
 });
 
-const NAMED = 10;
+const MAX_NAMED = 10;
 
 export const remove = mutation({
   name: 'team.delete',
@@ -85,27 +81,27 @@ export const remove = mutation({
   scope: () => ownScope,
   async run(ctx, { teamId }) {
     await lockRulesShared(ctx.db);
-    const team = await lockTeamWhole(ctx.db, teamId);
+    const team = await lockTeamForDelete(ctx.db, teamId);
     const environments = await listEnvironmentsOf(ctx.db, teamId);
     if (environments.length > 0) {
-      const named = environments.slice(0, NAMED).join(', ');
-      const more = environments.length > NAMED ? ` and ${environments.length - NAMED} more` : '';
-      throw preconditionFailed(`"${team.name}" has environments: delete ${named}${more} first`, {
-        environments: environments.slice(0, NAMED),
+      const names = environments.slice(0, MAX_NAMED).join(', ');
+      const more = environments.length > MAX_NAMED ? ` and ${environments.length - MAX_NAMED} more` : '';
+      throw preconditionFailed(`"${team.name}" has environments: delete ${names}${more} first`, {
+        environments: environments.slice(0, MAX_NAMED),
       });
     }
     const members = await listMemberIds(ctx.db, teamId);
     await deleteTeam(ctx.db, teamId);
     await endSessionsOf(ctx, members);
-    // Whom no mapping leads to a team any more, the default team takes.
-    const followed = await reconcileMemberships(ctx, members);
+    // Members whose groups lead to no team any more join the default team.
+    const changes = await reconcileMemberships(ctx, members);
     ctx.audit({
       entityType: 'Team',
       ...{ entityId: teamId, teamId },
       diff: { name: [team.name, null] },
       metadata: { name: team.name, members: members.length },
     });
-    for (const entry of await membershipEntries(ctx.db, followed)) ctx.audit(entry);
+    for (const entry of await membershipEntries(ctx.db, changes)) ctx.audit(entry);
     await notifyUi(ctx);
     return { deleted: true as const };
   },

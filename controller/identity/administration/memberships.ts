@@ -1,4 +1,4 @@
-/** Joining a team, another role, leaving: the rules, whether an ADMIN of the team or a super admin does it. In a transaction. */
+/** Adding, changing and removing a membership: the rules for ADMINs and super admins alike. All functions run in a transaction. */
 import type { Role } from '../../../schemas/api/common.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
@@ -17,12 +17,12 @@ import {
 import { endSessionsOf, notifyUi } from './accounts.ts';
 import { listGroupsInto } from './store.ts';
 
-interface Place {
+interface TeamAndUser {
   team: Team;
   user: User;
 }
 
-const about = ({ team, user }: Place, role: [Role | null, Role | null]) => ({
+const membershipEntry = ({ team, user }: TeamAndUser, role: [Role | null, Role | null]) => ({
   entityType: 'TeamMember',
   entityId: user.id,
   teamId: team.id,
@@ -30,39 +30,39 @@ const about = ({ team, user }: Place, role: [Role | null, Role | null]) => ({
   metadata: { email: user.email, name: user.name, team: team.name } as Record<string, unknown>,
 });
 
-/** Whoever makes accounts says whose they are. */
+/** Super admins create accounts, so they vouch for the identity of a user. */
 const vouches = ({ actor }: Context): boolean => actor.type !== 'user' || actor.isSuperAdmin;
 
-/** The team, until the transaction ends nobody else's to count the ADMINs of; and somebody in it. */
-export async function takeMember(
+/** Locks the team and the membership, so that the ADMINs of the team can be counted. */
+export async function lockMember(
   ctx: Context,
-  of: { teamId: string; userId: string },
-): Promise<Place & { membership: Membership }> {
-  const team = await lockTeam(ctx.db, of.teamId);
-  const membership = await lockMembership(ctx.db, of);
-  const user = await findUser(ctx.db, of.userId);
+  member: { teamId: string; userId: string },
+): Promise<TeamAndUser & { membership: Membership }> {
+  const team = await lockTeam(ctx.db, member.teamId);
+  const membership = await lockMembership(ctx.db, member);
+  const user = await findUser(ctx.db, member.userId);
   if (!membership || !user) throw notFound('Member');
   return { team, user, membership };
 }
 
-/** @throws CONFLICT for a member. */
-export async function joinTeam(ctx: MutationContext, place: Place, role: Role): Promise<void> {
-  await addMember(ctx.db, place.team.id, place.user.id, role, vouches(ctx));
-  ctx.audit({ ...about(place, [null, role]), action: 'team.memberAdded' });
+/** @throws CONFLICT where the user is a member already. */
+export async function joinTeam(ctx: MutationContext, target: TeamAndUser, role: Role): Promise<void> {
+  await addMember(ctx.db, target.team.id, target.user.id, role, vouches(ctx));
+  ctx.audit({ ...membershipEntry(target, [null, role]), action: 'team.memberAdded' });
   await notifyUi(ctx);
 }
 
-/** By hand: group sync leaves this membership alone from now on. A role that changes ends the sessions. */
+/** Makes the membership manual, so that group sync no longer changes it. A changed role ends the user's sessions. */
 export async function changeRole(
   ctx: MutationContext,
-  { membership: before, ...place }: Place & { membership: Membership },
+  { membership: before, ...target }: TeamAndUser & { membership: Membership },
   role: Role,
 ): Promise<void> {
-  const { team, user } = place;
+  const { team, user } = target;
   await setRole(ctx.db, { teamId: team.id, userId: user.id }, role, vouches(ctx));
   await assertNotLastAdmin(ctx, [team.id], { role: before.role, user });
   if (before.role !== role) await endSessionsOf(ctx, [user.id]);
-  const entry = about(place, [before.role, role]);
+  const entry = membershipEntry(target, [before.role, role]);
   ctx.audit({
     ...entry,
     action: 'team.memberRoleChanged',
@@ -74,35 +74,38 @@ export async function changeRole(
   await notifyUi(ctx);
 }
 
-/** What somebody was put into by hand; their groups may give them another role instead. */
-export async function leaveTeam(ctx: MutationContext, of: { teamId: string; userId: string }): Promise<void> {
-  // Before all other locks, as wherever groups are looked at.
+/** Removes a manual membership. The user's groups may give another role instead. */
+export async function leaveTeam(
+  ctx: MutationContext,
+  member: { teamId: string; userId: string },
+): Promise<void> {
+  // Lock order: the group rules come before all other locks.
   await lockRulesShared(ctx.db);
-  const { membership: before, ...place } = await takeMember(ctx, of);
-  const { team, user } = place;
-  if (before.source === 'group') throw await keptByGroups(ctx, place);
-  await deleteMembership(ctx.db, of);
+  const { membership: before, ...target } = await lockMember(ctx, member);
+  const { team, user } = target;
+  if (before.source === 'group') throw await assignedByGroups(ctx, target);
+  await deleteMembership(ctx.db, member);
   await endSessionsOf(ctx, [user.id]);
-  const followed = await reconcileMemberships(ctx, [user.id]);
+  const changes = await reconcileMemberships(ctx, [user.id]);
   await assertNotLastAdmin(ctx, [team.id], { role: before.role, user });
-  ctx.audit(about(place, [before.role, null]));
-  for (const entry of await membershipEntries(ctx.db, followed)) ctx.audit(entry);
+  ctx.audit(membershipEntry(target, [before.role, null]));
+  for (const entry of await membershipEntries(ctx.db, changes)) ctx.audit(entry);
   await notifyUi(ctx);
 }
 
-async function keptByGroups(ctx: Context, { team, user }: Place) {
+async function assignedByGroups(ctx: Context, { team, user }: TeamAndUser) {
   const groups = await listGroupsInto(ctx.db, { teamId: team.id, userId: user.id });
   const by =
     groups.length > 0
       ? `the identity provider's ${groups.length === 1 ? 'group' : 'groups'} ${groups.map((name) => `"${name}"`).join(', ')}`
-      : 'the default team of everybody who signs in at the identity provider';
+      : 'the default team of all users who sign in at the identity provider';
   return preconditionFailed(
-    `${user.email} is in "${team.name}" by ${by}: take them out there, or have a super admin change what it leads to`,
+    `${user.email} is in "${team.name}" by ${by}: remove them there, or ask a super admin to change the group mapping`,
     { groups },
   );
 }
 
-/** After the work, which is undone by this: the team must keep an ADMIN who can sign in, where it had one in this person. */
+/** Call it after the change, which an error rolls back: a team that had this user as ADMIN must keep an ADMIN who can sign in. */
 export async function assertNotLastAdmin(
   ctx: Context,
   teamIds: readonly string[],
@@ -113,7 +116,7 @@ export async function assertNotLastAdmin(
   if (without.length === 0) return;
   const teams = without.map((name) => `"${name}"`).join(', ');
   throw preconditionFailed(
-    `${before.user.email} is the last ADMIN of ${teams} who can sign in: make somebody else ADMIN there first`,
+    `${before.user.email} is the last ADMIN of ${teams} who can sign in: make another member ADMIN first`,
     { teams: without },
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Sign-in as a file says it (HEADGATE_OIDC_FILE): read at the start and every quarter of a minute by the controller that leads,
- * and taken over where it has changed. What stands in it is not changed by anything else.
+ * Applies the sign-in settings of a file (HEADGATE_OIDC_FILE). The leader reads it at the start and every 15 seconds, and applies
+ * it when it has changed. Settings that the file contains cannot be changed elsewhere.
  */
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -35,39 +35,39 @@ import { updateAccess } from './settings-operations.ts';
 const FILE_BYTES = 1024 * 1024;
 const SECRET_BYTES = 64 * 1024;
 
-/** The message names the place, and holds no secret. */
+/** The message names the path in the file and contains no secret. */
 export class OidcFileError extends Error {
   override readonly name = 'OidcFileError';
 }
 
-interface Read {
+interface LoadedFile {
   file: OidcFile;
   providers: ProviderInput[];
   digest: string;
 }
 
-/** Of the file, and of the variables that it names. */
-export interface Source {
+/** The path of the file, and the environment for the variables that it names. */
+export interface OidcFileSource {
   path: string;
   env: Readonly<Record<string, string | undefined>>;
 }
 
 /** @throws OidcFileError */
-export async function readOidcFile({ path, env }: Source): Promise<Read> {
+export async function readOidcFile({ path, env }: OidcFileSource): Promise<LoadedFile> {
   const text = await readText(path, FILE_BYTES);
   const file = parse(text);
   const digest = [text];
   const providers: ProviderInput[] = [];
   const ids = new Set<string>();
   for (const [index, one] of file.providers.entries()) {
-    if (ids.has(one.id)) throw new OidcFileError(`providers.${index}.id: "${one.id}" is there already`);
+    if (ids.has(one.id)) throw new OidcFileError(`providers.${index}.id: "${one.id}" is used twice`);
     ids.add(one.id);
-    const beside = (name: string) => resolve(dirname(path), name);
-    const secret = await secretOf(one, `providers.${index}`, { beside, env });
+    const resolveFile = (name: string) => resolve(dirname(path), name);
+    const secret = await readSecret(one, `providers.${index}`, { resolveFile, env });
     const caCertificate =
       one.caCertificateFile === undefined
         ? null
-        : await readText(beside(one.caCertificateFile), SECRET_BYTES);
+        : await readText(resolveFile(one.caCertificateFile), SECRET_BYTES);
     digest.push(secret, caCertificate ?? '');
     const options: ProviderOptionsChange = {
       ...one.options,
@@ -82,36 +82,37 @@ export async function readOidcFile({ path, env }: Source): Promise<Read> {
   return { file, providers, digest: hash('sha256', JSON.stringify(digest)) };
 }
 
-async function secretOf(
+async function readSecret(
   one: OidcFile['providers'][number],
-  place: string,
-  { beside, env }: { beside: (name: string) => string; env: Source['env'] },
+  path: string,
+  { resolveFile, env }: { resolveFile: (name: string) => string; env: OidcFileSource['env'] },
 ): Promise<string> {
   const { clientSecretFile, clientSecretEnv } = one;
   if (clientSecretFile !== undefined && clientSecretEnv !== undefined)
-    throw new OidcFileError(`${place}: give clientSecretFile or clientSecretEnv, and not both`);
-  if (clientSecretFile !== undefined) return (await readText(beside(clientSecretFile), SECRET_BYTES)).trim();
+    throw new OidcFileError(`${path}: set clientSecretFile or clientSecretEnv, not both`);
+  if (clientSecretFile !== undefined)
+    return (await readText(resolveFile(clientSecretFile), SECRET_BYTES)).trim();
   if (clientSecretEnv === undefined) {
     if (one.tokenEndpointAuthMethod === 'none') return '';
     throw new OidcFileError(
-      `${place}: say where the secret of the client is, by clientSecretFile or clientSecretEnv`,
+      `${path}: set clientSecretFile or clientSecretEnv, which says where the client secret is`,
     );
   }
   const secret = env[clientSecretEnv]?.trim();
   if (!secret)
     throw new OidcFileError(
-      `${place}.clientSecretEnv: the environment of the controller has no ${clientSecretEnv}`,
+      `${path}.clientSecretEnv: the environment of the controller has no ${clientSecretEnv}`,
     );
   return secret;
 }
 
-async function readText(path: string, most: number): Promise<string> {
+async function readText(path: string, maxBytes: number): Promise<string> {
   const bytes = await readFile(path).catch((error: unknown) => {
     throw new OidcFileError(
       `${path} cannot be read (${String((error as { code?: unknown }).code ?? 'unknown')})`,
     );
   });
-  if (bytes.length > most) throw new OidcFileError(`${path} has more than ${most} bytes`);
+  if (bytes.length > maxBytes) throw new OidcFileError(`${path} has more than ${maxBytes} bytes`);
   return bytes.toString('utf8');
 }
 
@@ -122,7 +123,7 @@ function parse(text: string): OidcFile {
   const fault = finding ?? (document && error ? syntaxFinding(text, error) : null);
   if (fault)
     throw new OidcFileError(`line ${fault.line}, column ${fault.column}: ${fault.message}. ${fault.hint}`);
-  if (!document || more.length > 0) throw new OidcFileError('it has to hold one YAML document');
+  if (!document || more.length > 0) throw new OidcFileError('it must contain exactly one YAML document');
   const { value, findings } = plainValue(text, document);
   const [odd] = findings;
   if (odd) throw new OidcFileError(`line ${odd.line}, column ${odd.column}: ${odd.message}. ${odd.hint}`);
@@ -132,18 +133,18 @@ function parse(text: string): OidcFile {
 }
 
 /**
- * Without a file, what one has set is everybody's to change again. Answers whether something was taken over. `atStart`: what is
- * wrong with it is logged although it was before.
+ * Applies a changed file; without a file it releases the settings of an earlier one. Returns whether anything changed. With
+ * `atStart` a known error is logged again.
  */
 export async function followOidcFile(
   ctx: Context,
   execute: Execute,
-  source: Source | null,
+  source: OidcFileSource | null,
   { atStart = false } = {},
 ): Promise<boolean> {
   const state = await readOidcFileState(ctx.db);
   if (source === null) {
-    if (state) await letGo(ctx);
+    if (state) await releaseSettings(ctx);
     return state !== null;
   }
   let sets = state?.sets ?? [];
@@ -151,28 +152,32 @@ export async function followOidcFile(
     const read = await readOidcFile(source);
     if (state?.digest === read.digest && state.error === null) return false;
     sets = ['providers', ...(['groups', 'access'] as const).filter((name) => read.file[name] !== undefined)];
-    await takeOver(ctx, execute, read);
+    await applyFile(ctx, execute, read);
     await writeOidcFileState(ctx.db, { digest: read.digest, sets, error: null });
-    await pagesChanged(ctx);
+    await notifyUi(ctx);
     return true;
   } catch (error) {
-    const told = messageOf(error).slice(0, 1_000);
-    if (atStart || state?.error !== told)
+    const message = messageOf(error).slice(0, 1_000);
+    if (atStart || state?.error !== message)
       ctx.log.warn(
-        { path: source.path, reason: told },
-        'HEADGATE_OIDC_FILE was not taken over; what was set before counts on',
+        { path: source.path, reason: message },
+        'HEADGATE_OIDC_FILE was not applied; the previous settings stay in force',
       );
-    if (state?.error !== told) {
-      await writeOidcFileState(ctx.db, { digest: state?.digest ?? '', sets: state?.sets ?? [], error: told });
-      await pagesChanged(ctx);
+    if (state?.error !== message) {
+      await writeOidcFileState(ctx.db, {
+        digest: state?.digest ?? '',
+        sets: state?.sets ?? [],
+        error: message,
+      });
+      await notifyUi(ctx);
     }
     return false;
   }
 }
 
-async function takeOver(ctx: Context, execute: Execute, { file, providers }: Read): Promise<void> {
+async function applyFile(ctx: Context, execute: Execute, { file, providers }: LoadedFile): Promise<void> {
   for (const { issuer } of providers) await checkIssuer(ctx, issuer);
-  // What it names is looked for before anything is changed.
+  // Resolve all names before anything changes.
   const groups = file.groups && (await groupsInput(ctx, file.groups));
   const access = file.access && (await accessInput(ctx, file.access));
   await inTransaction(ctx, async (inside) => {
@@ -180,9 +185,9 @@ async function takeOver(ctx: Context, execute: Execute, { file, providers }: Rea
       const entry = await saveProvider(inside, one, { isFromFile: true, position });
       await writeAudit(inside, ownScope, [entry], 'settings.oidcUpdated');
     }
-    const kept = new Set(providers.map(({ id }) => id));
+    const ids = new Set(providers.map(({ id }) => id));
     for (const { id, isFromFile } of await listOidcProviders(inside.db)) {
-      if (!isFromFile || kept.has(id)) continue;
+      if (!isFromFile || ids.has(id)) continue;
       const entry = await removeProvider(inside, id, { isFromFile: true });
       await writeAudit(inside, ownScope, [entry], 'settings.oidcDisabled');
     }
@@ -192,7 +197,7 @@ async function takeOver(ctx: Context, execute: Execute, { file, providers }: Rea
 }
 
 async function accessInput(ctx: Context, { breakGlass, ...policy }: NonNullable<OidcFile['access']>) {
-  return { ...policy, ...(breakGlass && { breakGlassUserIds: await idsOf(ctx, breakGlass) }) };
+  return { ...policy, ...(breakGlass && { breakGlassUserIds: await userIdsOf(ctx, breakGlass) }) };
 }
 
 async function groupsInput(ctx: Context, groups: NonNullable<OidcFile['groups']>) {
@@ -201,7 +206,7 @@ async function groupsInput(ctx: Context, groups: NonNullable<OidcFile['groups']>
   const teams = await findTeamsByName(ctx.db, names);
   const idOf = (name: string): string => {
     const id = teams.get(name.toLowerCase());
-    if (id === undefined) throw new OidcFileError(`groups: there is no team "${name}"; make it first`);
+    if (id === undefined) throw new OidcFileError(`groups: there is no team "${name}"; create it first`);
     return id;
   };
   return {
@@ -212,22 +217,22 @@ async function groupsInput(ctx: Context, groups: NonNullable<OidcFile['groups']>
   };
 }
 
-async function idsOf(ctx: Context, emails: readonly string[]): Promise<string[]> {
+async function userIdsOf(ctx: Context, emails: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
   for (const email of emails) {
     const user = await findUserByEmail(ctx.db, email);
-    if (!user) throw new OidcFileError(`access.breakGlass: nobody has the address ${email}`);
+    if (!user) throw new OidcFileError(`access.breakGlass: no user has the address ${email}`);
     ids.push(user.id);
   }
   return ids;
 }
 
-async function letGo(ctx: Context): Promise<void> {
+async function releaseSettings(ctx: Context): Promise<void> {
   await inTransaction(ctx, async (inside) => {
     await releaseFromFile(inside.db);
     await deleteOidcFileState(inside.db);
   });
-  await pagesChanged(ctx);
+  await notifyUi(ctx);
 }
 
 const inTransaction = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
@@ -236,5 +241,5 @@ const inTransaction = <T>(ctx: Context, work: (inside: Context) => Promise<T>): 
     return work({ ...ctx, db: tx });
   });
 
-const pagesChanged = (ctx: Context): Promise<void> =>
+const notifyUi = (ctx: Context): Promise<void> =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['settings'] });

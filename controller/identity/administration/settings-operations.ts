@@ -1,4 +1,4 @@
-/** The settings of the whole installation, from where each is kept. */
+/** The settings of the whole installation, collected from their domains. */
 import { NoInput } from '../../../schemas/api/common.ts';
 import type { OidcView } from '../../../schemas/api/identity-providers.ts';
 import {
@@ -29,7 +29,7 @@ import {
 } from '../directory/index.ts';
 import { listOidcProviders, readReports } from '../oidc/index.ts';
 import { readScimSettings, scimBaseUrl } from '../scim/index.ts';
-import { changeBreakGlass, keepToProviders } from './provider-only-sign-in.ts';
+import { changeBreakGlass, enforceProviderOnly } from './provider-only-sign-in.ts';
 
 const MASK = '********';
 
@@ -86,7 +86,7 @@ async function groupsView({ db }: Context): Promise<GroupsView> {
 export const updateFleet = mutation({
   name: 'settings.updateFleet',
   summary:
-    'How often nodes poll, when a silent one is unreachable, how long and how many metrics and logs are kept',
+    'Set how often nodes poll, when a silent node is unreachable, and how many metrics and logs are kept for how long',
   role: 'SUPER_ADMIN',
   audit: 'settings.fleetUpdated',
   input: UpdateFleet,
@@ -114,7 +114,7 @@ const DAY_MS = 86_400_000;
 
 export const updateAccess = mutation({
   name: 'settings.updateAccess',
-  summary: 'After how many days accounts rest that no provider confirms, and how long personal tokens last',
+  summary: 'Set after how many days unconfirmed accounts rest, and how long personal tokens last',
   role: 'SUPER_ADMIN',
   audit: 'settings.accessUpdated',
   input: UpdateAccess,
@@ -125,7 +125,7 @@ export const updateAccess = mutation({
     const { breakGlassUserIds, ...policy } = input;
     const { before, after } = await changeAccessPolicy(ctx.db, policy);
     const breakGlass = breakGlassUserIds ? await changeBreakGlass(ctx, breakGlassUserIds) : {};
-    const passwordSessionsEnded = await keepToProviders(ctx, before, after);
+    const passwordSessionsEnded = await enforceProviderOnly(ctx, before, after);
     const latest = new Date(ctx.clock.now() + after.tokenMaxDays * DAY_MS);
     const tokensShortened = await shortenPersonalTokens(ctx.db, latest);
     const fields = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);

@@ -1,4 +1,4 @@
-/** Everybody and every team, as super admins see them; what is written to accounts from here. */
+/** All users, teams and groups for super admins, and the account columns that only administration writes. */
 import type { Knex } from 'knex';
 import type { GroupOverview, TeamOverview, UserSummary } from '../../../schemas/api/people.ts';
 import {
@@ -11,7 +11,7 @@ import {
   type StoredConfirmation,
 } from '../access/index.ts';
 
-/** One statement, however many there are. */
+/** One statement, whatever the number of users. */
 export async function listUsers(db: Knex): Promise<UserSummary[]> {
   type Row = UserSummary & { confirmation: StoredConfirmation; policy: Partial<AccessPolicy> | null };
   const { rows } = await db.raw<{ rows: Row[] }>(
@@ -38,8 +38,8 @@ export async function listUsers(db: Knex): Promise<UserSummary[]> {
      ) i ON i.user_id = u.id
      ORDER BY lower(u.name), lower(u.email)`,
   );
-  return rows.map(({ confirmation: stored, policy: told, ...user }) => {
-    const policy = accessPolicyOf(told);
+  return rows.map(({ confirmation: stored, policy: storedPolicy, ...user }) => {
+    const policy = accessPolicyOf(storedPolicy);
     const confirmation = confirmationOf(stored, policy);
     const at = restsAt(confirmation, policy);
     const rests = at && (confirmation.hasPassword ? 'roles' : 'account');
@@ -62,7 +62,7 @@ export async function listAllTeams(db: Knex): Promise<TeamOverview[]> {
   return rows;
 }
 
-/** By name, whoever tells of them. Of those that claims of sign-ins name nothing is known once nobody is in them. */
+/** Groups by name, whatever their source. A group from the claims of sign-ins exists only while it has members. */
 export async function listAllGroups(db: Knex): Promise<GroupOverview[]> {
   const { rows } = await db.raw<{ rows: GroupOverview[] }>(
     `SELECT g.display_name AS name, count(DISTINCT m.user_id) AS "memberCount"
@@ -73,27 +73,30 @@ export async function listAllGroups(db: Knex): Promise<GroupOverview[]> {
   return rows;
 }
 
-/** Names of the groups by which somebody is in a team; none where it is the default team of all. */
-export async function listGroupsInto(db: Knex, of: { teamId: string; userId: string }): Promise<string[]> {
+/** Names of the groups that put a user into a team; none where it is the default team. */
+export async function listGroupsInto(
+  db: Knex,
+  member: { teamId: string; userId: string },
+): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
     `SELECT DISTINCT g.display_name AS name FROM directory_group_members m
      JOIN directory_groups g ON g.id = m.group_id
      JOIN team_mappings t ON t.group_name = g.display_name AND t.team_id = :teamId
      WHERE m.user_id = :userId AND (g.source = 'scim' OR (SELECT group_sync_enabled FROM group_settings))
      ORDER BY name LIMIT 10`,
-    of,
+    member,
   );
   return rows.map(({ name }) => name);
 }
 
 export interface Provisioning {
-  /** What the identity provider says of this account, whoever has locked it. */
+  /** Whether the identity provider reports the account as active, independent of locks by others. */
   active: boolean;
   /** Deleted by the provider. */
   deleted: boolean;
 }
 
-/** Null for an account that SCIM does not keep. */
+/** Null for an account that SCIM does not manage. */
 export async function findProvisioning(db: Knex, userId: string): Promise<Provisioning | null> {
   const { rows } = await db.raw<{ rows: Provisioning[] }>(
     'SELECT active, deleted_at IS NOT NULL AS deleted FROM scim_users WHERE user_id = ?',
@@ -102,7 +105,7 @@ export async function findProvisioning(db: Knex, userId: string): Promise<Provis
   return rows[0] ?? null;
 }
 
-/** A lock of SCIM becomes an administrator's, which SCIM does not lift. */
+/** A lock of SCIM becomes a lock of an administrator, which SCIM does not lift. */
 export async function takeOverLock(tx: Knex, userId: string): Promise<void> {
   await tx('users')
     .where({ id: userId, locked_by: 'scim' })

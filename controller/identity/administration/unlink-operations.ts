@@ -1,4 +1,4 @@
-/** Super admins take links to identity providers' accounts away: of one account, or of everybody whom an issuer has named. */
+/** Super admins unlink accounts from identity providers: one account, or all accounts of an issuer. */
 import { AccountsUnlinked, Done, UnlinkIssuer, UnlinkUser } from '../../../schemas/api/people.ts';
 import { preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../platform/operation/operation.ts';
@@ -6,16 +6,16 @@ import {
   countSuperAdmins,
   deletePersonalTokensOf,
   findUser,
+  hasValidPassword,
   lockUsers,
-  signsInByPassword,
 } from '../access/index.ts';
 import { lockRulesShared } from '../directory/index.ts';
-import { allowRelinkOf, mayBeRelinked, unlinkAccount, unlinkAllOf } from '../oidc/index.ts';
-import { aboutUser, assertNotLastSuperAdmin, claimAccount, endSessionsOf, notifyUi } from './accounts.ts';
+import { allowRelink, mayBeRelinked, unlinkAccount, unlinkAllAccounts } from '../oidc/index.ts';
+import { assertNotLastSuperAdmin, claimAccount, endSessionsOf, notifyUi, userEntry } from './accounts.ts';
 
 export const unlinkProvider = mutation({
   name: 'admin.unlinkProvider',
-  summary: "Unlink the identity provider's account from somebody's; sessions and personal tokens end",
+  summary: "Unlink a user's account from the identity provider; sessions and personal tokens end",
   role: 'SUPER_ADMIN',
   audit: 'user.providerUnlinked',
   input: UnlinkUser,
@@ -23,27 +23,27 @@ export const unlinkProvider = mutation({
   scope: () => ownScope,
   async run(ctx, { userId, issuer }) {
     if (ctx.actor.type === 'user' && ctx.actor.userId === userId)
-      throw preconditionFailed('That is your own account: unlink it in your own settings, under “You”');
-    // Before all other locks, as wherever groups are looked at.
+      throw preconditionFailed('This is your own account: unlink it in your own settings, under “You”');
+    // Lock order: the group rules come before all other locks.
     await lockRulesShared(ctx.db);
     const user = await claimAccount(ctx, userId);
     const now = ctx.clock.now();
     const unlinked = await unlinkAccount(ctx, user, issuer ?? null);
-    // Unlinked a while ago, and not joined since: it may be joined once more.
+    // Unlinked earlier and not linked again in time: the permission to link is renewed.
     const renewed = unlinked === null && user.relinkAllowedAt !== null && !mayBeRelinked(user, now);
     if (unlinked === null && !renewed)
       throw preconditionFailed(`No identity provider's account is linked to ${user.email}`);
-    if (user.passwordHash !== null && !signsInByPassword(user, now))
+    if (user.passwordHash !== null && !hasValidPassword(user, now))
       throw preconditionFailed(
-        `${user.email} has a password that has expired: reset the password first, or nobody could sign in any more`,
+        `The password of ${user.email} has expired: reset it first, or the user could not sign in any more`,
       );
-    const relinkable = (await allowRelinkOf(ctx.db, [userId], new Date(now))) > 0;
+    const relinkable = (await allowRelink(ctx.db, [userId], new Date(now))) > 0;
     await assertNotLastSuperAdmin(ctx, user);
     await endSessionsOf(ctx, [userId]);
-    // Whoever came in by the link may have made some.
+    // Somebody who signed in by the link may have created tokens.
     const tokensDeleted = await deletePersonalTokensOf(ctx.db, userId);
     ctx.audit(
-      aboutUser(user, { metadata: { ...unlinked, tokensDeleted, ...(relinkable && { relinkable }) } }),
+      userEntry(user, { metadata: { ...unlinked, tokensDeleted, ...(relinkable && { relinkable }) } }),
     );
     await notifyUi(ctx);
     return { ok: true as const };
@@ -52,27 +52,28 @@ export const unlinkProvider = mutation({
 
 export const unlinkIssuer = mutation({
   name: 'admin.unlinkIssuer',
-  summary: 'Unlink every account of an issuer; those without a password are joined by a verified sign-in',
+  summary:
+    'Unlink every account of an issuer; accounts without a password are linked again by a verified sign-in',
   role: 'SUPER_ADMIN',
   audit: 'user.issuerUnlinked',
   input: UnlinkIssuer,
   output: AccountsUnlinked,
   scope: () => ownScope,
   async run(ctx, { issuer }) {
-    // Before all other locks, as wherever groups are looked at.
+    // Lock order: the group rules come before all other locks.
     await lockRulesShared(ctx.db);
     await lockUsers(ctx.db);
-    const { userIds, relinkable, memberships } = await unlinkAllOf(ctx, issuer);
+    const { userIds, relinkable, memberships } = await unlinkAllAccounts(ctx, issuer);
     if (userIds.length === 0) throw preconditionFailed(`No account is linked to ${issuer}`);
     const own = ctx.actor.type === 'user' ? ctx.actor.userId : null;
     const self = own !== null && userIds.includes(own) ? await findUser(ctx.db, own) : null;
-    if (self && !signsInByPassword(self, ctx.clock.now()))
+    if (self && !hasValidPassword(self, ctx.clock.now()))
       throw preconditionFailed(
-        'You sign in by this issuer yourself, and have no password: another super admin, who has one, can do this',
+        'You sign in with this issuer yourself and have no password: ask another super admin who has one',
       );
     if ((await countSuperAdmins(ctx.db, ctx.clock.now())) === 0)
       throw preconditionFailed(
-        'No super admin could sign in any more: make somebody who has a password a super admin first',
+        'No super admin could sign in any more: make a user with a password a super admin first',
       );
     await endSessionsOf(ctx, userIds);
     ctx.audit({

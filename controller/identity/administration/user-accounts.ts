@@ -1,23 +1,23 @@
-/** The accounts of everybody, as super admins lock, unlock and reset them. */
+/** Super admins lock, unlock and reset accounts. */
 import { Done, GivenPassword, SessionsEnded, UserId } from '../../../schemas/api/people.ts';
 import { preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../platform/operation/operation.ts';
-import { makeTemporaryPassword, turnOffTwoFactor } from '../access/index.ts';
-import { hasWayIn } from '../oidc/index.ts';
+import { createTemporaryPassword, turnOffTwoFactor } from '../access/index.ts';
+import { canSignInByProvider } from '../oidc/index.ts';
 import {
-  aboutUser,
   claimAccount,
   endSessionsOf,
-  givePassword,
   lockAccount,
   notifyUi,
+  resetPasswordOf,
   unlockAccount,
+  userEntry,
 } from './accounts.ts';
 import { assertNotSelf } from './user-operations.ts';
 
 export const lockUser = mutation({
   name: 'admin.lockUser',
-  summary: 'Lock an account: nobody signs in to it any more, its sessions end, and SCIM does not lift it',
+  summary: 'Lock an account: nobody can sign in to it, its sessions end, and SCIM does not lift the lock',
   role: 'SUPER_ADMIN',
   audit: 'user.locked',
   input: UserId,
@@ -34,7 +34,7 @@ export const lockUser = mutation({
 
 export const unlockUser = mutation({
   name: 'admin.unlockUser',
-  summary: 'Lift the lock of an account, whoever has set it',
+  summary: 'Unlock an account, also one that SCIM has locked',
   role: 'SUPER_ADMIN',
   audit: 'user.unlocked',
   input: UserId,
@@ -50,28 +50,28 @@ export const unlockUser = mutation({
 
 export const resetPassword = mutation({
   name: 'admin.resetPassword',
-  summary: 'Give an account a temporary password, shown once; it is good for nothing but its own change',
+  summary: 'Give an account a temporary password, shown once; it only allows setting a new one',
   role: 'SUPER_ADMIN',
   audit: 'user.passwordReset',
   input: UserId,
   output: GivenPassword,
   scope: () => ownScope,
-  prepare: (ctx) => makeTemporaryPassword(ctx),
+  prepare: (ctx) => createTemporaryPassword(ctx),
   async run(ctx, { userId }, temporary) {
     assertNotSelf(ctx, userId, 'reset');
     const user = await claimAccount(ctx, userId);
-    // Of a provider that is set no more, or another one, nobody else could let them in.
-    if (user.passwordHash === null && (await hasWayIn(ctx.db, user)))
+    // Users of a provider that is no longer configured may get a password, because they could not sign in otherwise.
+    if (user.passwordHash === null && (await canSignInByProvider(ctx.db, user)))
       throw preconditionFailed(
-        `${user.email} has no password here: they sign in at the identity provider, which changes it`,
+        `${user.email} has no password here and signs in at the identity provider: reset the password there`,
       );
-    return givePassword(ctx, user, temporary);
+    return resetPasswordOf(ctx, user, temporary);
   },
 });
 
 export const resetTwoFactor = mutation({
   name: 'admin.resetTwoFactor',
-  summary: 'Take away the second factor of an account whose owner has lost it; its sessions end',
+  summary: 'Remove the second factor of an account whose owner has lost it; its sessions end',
   role: 'SUPER_ADMIN',
   audit: 'user.twoFactorReset',
   input: UserId,
@@ -82,7 +82,7 @@ export const resetTwoFactor = mutation({
     if (!user.totpEnabled) throw preconditionFailed(`${user.email} has no second factor`);
     await turnOffTwoFactor(ctx.db, userId);
     await endSessionsOf(ctx, [userId]);
-    ctx.audit(aboutUser(user, { diff: { twoFactorEnabled: [true, false] } }));
+    ctx.audit(userEntry(user, { diff: { twoFactorEnabled: [true, false] } }));
     await notifyUi(ctx);
     return { ok: true as const };
   },
@@ -90,7 +90,7 @@ export const resetTwoFactor = mutation({
 
 export const endSessions = mutation({
   name: 'admin.endSessions',
-  summary: 'End every session of somebody, but the one that asks; personal tokens stay',
+  summary: "End every session of a user, except the caller's own; personal tokens stay",
   role: 'SUPER_ADMIN',
   audit: 'user.sessionsEnded',
   input: UserId,
@@ -99,7 +99,7 @@ export const endSessions = mutation({
   async run(ctx, { userId }) {
     const user = await claimAccount(ctx, userId);
     const ended = await endSessionsOf(ctx, [userId]);
-    ctx.audit(aboutUser(user, { metadata: { ended } }));
+    ctx.audit(userEntry(user, { metadata: { ended } }));
     return { ended };
   },
 });

@@ -1,4 +1,4 @@
-/** Everybody who has an account, and their teams, as super admins decide. */
+/** Super admins manage accounts and their teams. */
 import { Deleted, NoInput } from '../../../schemas/api/common.ts';
 import {
   AssignToTeam,
@@ -16,22 +16,22 @@ import type { Context } from '../../platform/operation/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
 import {
+  createTemporaryPassword,
   deleteUser as deleteUserRow,
   findUser,
   insertUser,
-  makeTemporaryPassword,
   updateUser,
 } from '../access/index.ts';
 import { grantsOf, readRules } from '../directory/index.ts';
 import { listOidcProviders, prefixed } from '../oidc/index.ts';
 import { listTeamsLedBy, lockMembership, lockTeam } from '../teams/index.ts';
-import { aboutUser, assertNotLastSuperAdmin, claimAccount, endSessionsOf, notifyUi } from './accounts.ts';
+import { assertNotLastSuperAdmin, claimAccount, endSessionsOf, notifyUi, userEntry } from './accounts.ts';
 import { assertNotLastAdmin, changeRole, joinTeam, leaveTeam } from './memberships.ts';
 import { listAllGroups, listAllTeams, listUsers as listUserRows } from './store.ts';
 
 export const listUsers = query({
   name: 'admin.listUsers',
-  summary: 'Everybody who has an account, with teams and groups',
+  summary: 'All users, with their teams and groups',
   role: 'SUPER_ADMIN',
   input: NoInput,
   output: UserList,
@@ -41,7 +41,7 @@ export const listUsers = query({
 
 export const listTeams = query({
   name: 'admin.listTeams',
-  summary: 'Every team, with how many are in it',
+  summary: 'All teams, with the number of members',
   role: 'SUPER_ADMIN',
   input: NoInput,
   output: TeamOverviewList,
@@ -51,7 +51,7 @@ export const listTeams = query({
 
 export const listGroups = query({
   name: 'admin.listGroups',
-  summary: 'Every group of the identity provider, with how many are in it: empty ones too that SCIM keeps',
+  summary: 'All groups of identity providers, with the number of members; empty groups of SCIM too',
   role: 'SUPER_ADMIN',
   input: NoInput,
   output: GroupOverviewList,
@@ -59,7 +59,7 @@ export const listGroups = query({
   async run({ db }) {
     const rules = await readRules(db);
     const providers = await listOidcProviders(db);
-    const ofSuperAdmins = new Set(
+    const superAdminGroups = new Set(
       providers.flatMap(({ options }) => prefixed(options.superAdminGroups, options)),
     );
     return (await listAllGroups(db)).map((group) => ({
@@ -67,24 +67,24 @@ export const listGroups = query({
       leadsTo: [...grantsOf({ groups: [group.name], signsInByOidc: false }, rules)].map(([teamId, role]) => ({
         ...{ teamId, role },
       })),
-      superAdmins: ofSuperAdmins.has(group.name),
+      superAdmins: superAdminGroups.has(group.name),
     }));
   },
 });
 
 export const createUser = mutation({
   name: 'admin.createUser',
-  summary: 'Make an account with a temporary password, shown once; VIEWER in the team unless told',
+  summary: 'Create an account with a temporary password, shown once; VIEWER in the team by default',
   role: 'SUPER_ADMIN',
   audit: 'user.created',
   input: CreateUser,
   output: CreatedUser,
   scope(_, { teamId, role }) {
     if (role !== undefined && teamId === undefined)
-      throw badRequest('role is of a team: name the team with teamId, or leave role out');
+      throw badRequest('role needs a team: set teamId, or leave role out');
     return ownScope;
   },
-  prepare: (ctx) => makeTemporaryPassword(ctx),
+  prepare: (ctx) => createTemporaryPassword(ctx),
   async run(ctx, { email, teamId, role = 'VIEWER', ...input }, temporary) {
     const team = teamId === undefined ? null : await lockTeam(ctx.db, teamId);
     const name = input.name.trim();
@@ -92,8 +92,8 @@ export const createUser = mutation({
       ...{ email, name, passwordHash: temporary.passwordHash, passwordExpiresAt: temporary.expiresAt },
       isSuperAdmin: false,
     });
-    const user = await existing(ctx, id);
-    ctx.audit(aboutUser(user, { diff: { email: [null, email], name: [null, name] } }));
+    const user = await getExisting(ctx, id);
+    ctx.audit(userEntry(user, { diff: { email: [null, email], name: [null, name] } }));
     if (team) await joinTeam(ctx, { team, user }, role);
     await notifyUi(ctx);
     return { id, password: temporary.password, expiresAt: temporary.expiresAt };
@@ -102,7 +102,7 @@ export const createUser = mutation({
 
 export const deleteUser = mutation({
   name: 'admin.deleteUser',
-  summary: 'Delete an account for good; what it has done stays in the history',
+  summary: 'Delete an account for good; its actions stay in the history',
   role: 'SUPER_ADMIN',
   audit: 'user.deleted',
   input: UserId,
@@ -110,14 +110,14 @@ export const deleteUser = mutation({
   scope: () => ownScope,
   async run(ctx, { userId }) {
     assertNotSelf(ctx, userId, 'delete');
-    const led = await listTeamsLedBy(ctx.db, userId);
-    for (const teamId of led) await lockTeam(ctx.db, teamId);
+    const ledTeams = await listTeamsLedBy(ctx.db, userId);
+    for (const teamId of ledTeams) await lockTeam(ctx.db, teamId);
     const user = await claimAccount(ctx, userId);
     await endSessionsOf(ctx, [userId]);
     await deleteUserRow(ctx.db, userId);
     await assertNotLastSuperAdmin(ctx, user);
-    await assertNotLastAdmin(ctx, led, { role: 'ADMIN', user });
-    ctx.audit(aboutUser(user, { diff: { email: [user.email, null], name: [user.name, null] } }));
+    await assertNotLastAdmin(ctx, ledTeams, { role: 'ADMIN', user });
+    ctx.audit(userEntry(user, { diff: { email: [user.email, null], name: [user.name, null] } }));
     await notifyUi(ctx);
     return { deleted: true as const };
   },
@@ -125,7 +125,7 @@ export const deleteUser = mutation({
 
 export const toggleSuperAdmin = mutation({
   name: 'admin.toggleSuperAdmin',
-  summary: 'Make somebody a super admin, or no longer one; their sessions end',
+  summary: 'Make a user a super admin, or revoke it; their sessions end',
   role: 'SUPER_ADMIN',
   audit: 'user.superAdminChanged',
   input: ToggleSuperAdmin,
@@ -139,7 +139,7 @@ export const toggleSuperAdmin = mutation({
       await endSessionsOf(ctx, [userId]);
     }
     ctx.audit(
-      aboutUser(
+      userEntry(
         user,
         user.isSuperAdmin === isSuperAdmin
           ? {}
@@ -153,17 +153,16 @@ export const toggleSuperAdmin = mutation({
 
 export const assignToTeam = mutation({
   name: 'admin.assignToTeam',
-  summary:
-    'Put somebody into a team, or give them another role there; group sync leaves it alone from then on',
+  summary: 'Add a user to a team, or change their role; group sync no longer changes the membership',
   role: 'SUPER_ADMIN',
   audit: 'team.memberAdded',
   input: AssignToTeam,
   output: Done,
   scope: () => ownScope,
-  async run(ctx, { role, ...of }) {
-    const team = await lockTeam(ctx.db, of.teamId);
-    const user = await existing(ctx, of.userId);
-    const membership = await lockMembership(ctx.db, of);
+  async run(ctx, { role, ...member }) {
+    const team = await lockTeam(ctx.db, member.teamId);
+    const user = await getExisting(ctx, member.userId);
+    const membership = await lockMembership(ctx.db, member);
     if (membership) await changeRole(ctx, { team, user, membership }, role);
     else await joinTeam(ctx, { team, user }, role);
     return { ok: true as const };
@@ -172,7 +171,7 @@ export const assignToTeam = mutation({
 
 export const removeFromTeam = mutation({
   name: 'admin.removeFromTeam',
-  summary: 'Take somebody out of a team; their sessions end',
+  summary: 'Remove a user from a team; their sessions end',
   role: 'SUPER_ADMIN',
   audit: 'team.memberRemoved',
   input: UserInTeam,
@@ -184,14 +183,14 @@ export const removeFromTeam = mutation({
   },
 });
 
-async function existing(ctx: Context, userId: string) {
+async function getExisting(ctx: Context, userId: string) {
   const user = await findUser(ctx.db, userId);
   if (!user) throw notFound('User');
   return user;
 }
 
-/** Whoever does that to themselves by accident finds nobody who undoes it. */
+/** A super admin who does this to their own account by accident could not revert it. */
 export function assertNotSelf(ctx: Context, userId: string, what: string): void {
   if (ctx.actor.type === 'user' && ctx.actor.userId === userId)
-    throw preconditionFailed(`You cannot ${what} your own account: another super admin can`);
+    throw preconditionFailed(`You cannot ${what} your own account: ask another super admin`);
 }

@@ -1,6 +1,6 @@
 /**
- * Which teams somebody's groups lead to: the role of the mapping, of several the highest; where none matches, and somebody
- * signs in at an identity provider, the default team with the default role. Pure: the order of what happened plays no part.
+ * Which teams the groups of a user lead to, and with which role: the highest role of all matching mappings. A user without a
+ * match who signs in at an identity provider gets the default role in the default team. Pure, and independent of history.
  */
 import type { Role } from '../../../schemas/api/common.ts';
 import type { TeamMapping } from '../../../schemas/api/settings.ts';
@@ -8,30 +8,30 @@ import type { PatternMatch } from './team-patterns.ts';
 
 export interface GroupRules {
   mappings: readonly TeamMapping[];
-  /** Groups whose path names the team; `ambiguous` are teams, in lower case, that several groups would lead to. */
+  /** Patterns for groups whose path contains the team's name; `ambiguous` are the teams, in lower case, that several groups match. */
   patterns: readonly { match: PatternMatch; role: Role; ambiguous: ReadonlySet<string> }[];
-  /** In lower case. */
+  /** Team ids by name in lower case. */
   teamsByName: ReadonlyMap<string, string>;
-  /** For people who sign in by OIDC and whom no mapping matches. */
+  /** For users who sign in by OIDC and match no mapping. */
   defaultTeamId: string | null;
-  /** Null is VIEWER. */
+  /** Null means VIEWER. */
   defaultRole: Role | null;
-  /** Groups whose people are ADMIN of the default team. */
+  /** Groups whose members are ADMIN of the default team. */
   adminGroups: readonly string[];
   editorGroups: readonly string[];
 }
 
 export interface DirectoryUser {
-  /** Names, as they were given: they are compared exactly. */
+  /** Names as the provider gives them; they are compared exactly. */
   groups: readonly string[];
   signsInByOidc: boolean;
 }
 
 const LEVEL: Record<Role, number> = { VIEWER: 0, EDITOR: 1, ADMIN: 2 };
 
-/** Team id to role. */
-export function grantsOf(person: DirectoryUser, rules: GroupRules): Map<string, Role> {
-  const groups = new Set(person.groups);
+/** Roles by team id. */
+export function grantsOf(user: DirectoryUser, rules: GroupRules): Map<string, Role> {
+  const groups = new Set(user.groups);
   const granted = new Map<string, Role>();
   const grant = (teamId: string, role: Role): void => {
     const before = granted.get(teamId);
@@ -44,7 +44,7 @@ export function grantsOf(person: DirectoryUser, rules: GroupRules): Map<string, 
       const teamId = name === undefined || ambiguous.has(name) ? undefined : rules.teamsByName.get(name);
       if (teamId !== undefined) grant(teamId, role);
     }
-  if (granted.size === 0 && person.signsInByOidc && rules.defaultTeamId !== null)
+  if (granted.size === 0 && user.signsInByOidc && rules.defaultTeamId !== null)
     granted.set(rules.defaultTeamId, defaultRoleOf(groups, rules));
   return granted;
 }
@@ -55,7 +55,7 @@ function defaultRoleOf(groups: ReadonlySet<string>, rules: GroupRules): Role {
   return rules.defaultRole ?? 'VIEWER';
 }
 
-/** A membership that group sync made, before and after. Null is none. */
+/** A membership of group sync before and after; null means no membership. */
 export interface MembershipChange {
   userId: string;
   teamId: string;
@@ -63,7 +63,7 @@ export interface MembershipChange {
   after: Role | null;
 }
 
-/** `synced` are the memberships that group sync has made; teams in `manual` are left as somebody set them. */
+/** `synced` are the memberships of group sync; teams in `manual` stay unchanged. */
 export function changesOf(
   userId: string,
   granted: ReadonlyMap<string, Role>,

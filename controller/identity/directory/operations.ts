@@ -1,4 +1,4 @@
-/** What groups of an identity provider mean for teams: said by a super admin, and followed by everybody at once. */
+/** Super admins map groups of identity providers to teams. Memberships of all users follow in the same transaction. */
 import type { TeamMapping } from '../../../schemas/api/settings.ts';
 import {
   MembershipsFollowed,
@@ -12,10 +12,10 @@ import {
   assertUnambiguousNames,
   checkMappings,
   checkPatterns,
-  knownTeams,
+  lockExistingTeams,
   mappingsDiff,
   nameWarnings,
-  patchedText,
+  patchText,
   patternsDiff,
   settingsDiff,
 } from './mapping-rules.ts';
@@ -34,8 +34,8 @@ import {
 } from './store.ts';
 import { lockRules } from './teams-store.ts';
 
-/** Writes what was said, brings everybody in line with it, and leaves the audit rows of both. */
-async function settle(
+/** Writes the settings, reconciles all memberships, and writes the audit rows of both. */
+async function applySettings(
   ctx: MutationContext,
   before: GroupSettings,
   after: GroupSettings,
@@ -60,13 +60,13 @@ async function settle(
 
 export const updateOidcTeamMappings = mutation({
   name: 'settings.updateOidcTeamMappings',
-  summary: 'Say which groups lead to which teams, and what the default team is; memberships follow at once',
+  summary: 'Set which groups lead to which teams, and the default team; memberships follow at once',
   role: 'SUPER_ADMIN',
   audit: 'settings.teamMappingsUpdated',
   input: UpdateOidcTeamMappings,
   output: MembershipsFollowed,
   scope: () => ownScope,
-  // Run inside of somebody's transaction (the file that sign-in stands in), nobody is asked, and nobody reads the warnings.
+  // In a transaction (HEADGATE_OIDC_FILE) the providers are not asked, because nobody would read the warnings.
   prepare: (ctx, { groupsScope, groupSyncEnabled }) =>
     groupSyncEnabled && groupsScope?.trim() && !ctx.db.isTransaction
       ? ctx.services.identityProvider.scopeWarnings(ctx.db, groupsScope.trim())
@@ -81,26 +81,26 @@ export const updateOidcTeamMappings = mutation({
     const patternsBefore = await readTeamPatterns(ctx.db);
     const before = await readGroupSettings(ctx.db);
     const defaultTeamId = input.defaultTeamId ?? null;
-    await knownTeams(ctx, [
+    await lockExistingTeams(ctx, [
       ...mappings.map(({ teamId }) => teamId),
       ...(defaultTeamId === null ? [] : [defaultTeamId]),
     ]);
-    const mapped: TeamMapping[] = await readTeamMappings(ctx.db);
-    const names = await knownTeams(
+    const mappingsBefore: TeamMapping[] = await readTeamMappings(ctx.db);
+    const names = await lockExistingTeams(
       ctx,
-      [...mapped, ...mappings].map(({ teamId }) => teamId),
+      [...mappingsBefore, ...mappings].map(({ teamId }) => teamId),
     );
     await replaceTeamMappings(ctx.db, mappings);
     if (patterns) await replaceTeamPatterns(ctx.db, patterns);
     const after = {
       ...before,
       ...{ defaultTeamId, defaultRole: input.defaultRole, groupSyncEnabled: input.groupSyncEnabled },
-      groupsScope: patchedText(input.groupsScope, before.groupsScope),
-      groupsClaim: patchedText(input.groupsClaim, before.groupsClaim),
+      groupsScope: patchText(input.groupsScope, before.groupsScope),
+      groupsClaim: patchText(input.groupsClaim, before.groupsClaim),
     };
-    return settle(ctx, before, after, {
+    return applySettings(ctx, before, after, {
       mappings: {
-        ...mappingsDiff(mapped, mappings, names),
+        ...mappingsDiff(mappingsBefore, mappings, names),
         ...(patterns ? patternsDiff(patternsBefore, patterns) : {}),
       },
       warnings: [...nameWarnings(mappings, groups), ...scopeWarnings],
@@ -110,7 +110,7 @@ export const updateOidcTeamMappings = mutation({
 
 export const updateOidcRoleMapping = mutation({
   name: 'settings.updateOidcRoleMapping',
-  summary: 'Say which role people get in the default team, by their groups; memberships follow at once',
+  summary: 'Set the roles in the default team by groups; memberships follow at once',
   role: 'SUPER_ADMIN',
   audit: 'settings.roleMappingUpdated',
   input: UpdateOidcRoleMapping,
@@ -120,12 +120,12 @@ export const updateOidcRoleMapping = mutation({
     await assertNotSetByFile(ctx, 'groups');
     await lockRules(ctx.db);
     const before = await readGroupSettings(ctx.db);
-    return settle(ctx, before, {
+    return applySettings(ctx, before, {
       ...before,
       defaultRole: input.defaultRole,
-      groupsClaim: patchedText(input.groupsClaim, before.groupsClaim),
-      adminGroups: patchedText(input.adminGroups, before.adminGroups),
-      editorGroups: patchedText(input.editorGroups, before.editorGroups),
+      groupsClaim: patchText(input.groupsClaim, before.groupsClaim),
+      adminGroups: patchText(input.adminGroups, before.adminGroups),
+      editorGroups: patchText(input.editorGroups, before.editorGroups),
     });
   },
 });

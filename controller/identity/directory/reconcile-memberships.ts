@@ -1,6 +1,6 @@
 /**
- * Brings the memberships that groups lead to in line with groups and mappings. Looks at what is there now and at nothing that
- * happened, so that any order of changes ends in the same memberships. Memberships that somebody set by hand stay.
+ * Reconciles memberships with groups and mappings. It reads the current state and no history, so that any order of changes gives
+ * the same memberships. Manual memberships stay.
  */
 import type { Role } from '../../../schemas/api/common.ts';
 import type { Context } from '../../platform/operation/context.ts';
@@ -15,12 +15,12 @@ import {
 } from './store.ts';
 import { lockRulesShared } from './teams-store.ts';
 
-/** In memory at once, and in one statement. */
-const PIECE = 1_000;
+/** Users per statement and in memory. */
+const BATCH = 1_000;
 
 /**
- * In a transaction, after the groups were changed. The rules stay as they are until its end. Locks the rows of these users in the order of their ids: of two syncs at
- * once the second waits and then sees what the first has left. A role that changes or goes ends the user's sessions.
+ * Runs in a transaction after a change of groups, and locks the rules until its end. It locks the rows of the users in the order
+ * of their ids, so that a concurrent sync waits and then reads the result. A changed or removed role ends the user's sessions.
  */
 export async function reconcileMemberships(
   ctx: Pick<Context, 'db' | 'services'>,
@@ -30,17 +30,17 @@ export async function reconcileMemberships(
   const rules = await readRules(ctx.db);
   const sorted = [...new Set(userIds)].sort();
   const changes: MembershipChange[] = [];
-  for (let from = 0; from < sorted.length; from += PIECE) {
-    const piece = sorted.slice(from, from + PIECE);
-    await lockDirectoryUsers(ctx.db, piece);
-    const people = await readDirectoryUsers(ctx.db, piece);
-    const { synced, manual } = await readMemberships(ctx.db, piece);
+  for (let from = 0; from < sorted.length; from += BATCH) {
+    const batch = sorted.slice(from, from + BATCH);
+    await lockDirectoryUsers(ctx.db, batch);
+    const users = await readDirectoryUsers(ctx.db, batch);
+    const { synced, manual } = await readMemberships(ctx.db, batch);
     const none: ReadonlyMap<string, Role> = new Map();
-    for (const [userId, person] of people)
+    for (const [userId, user] of users)
       changes.push(
         ...changesOf(
           userId,
-          grantsOf(person, rules),
+          grantsOf(user, rules),
           synced.get(userId) ?? none,
           manual.get(userId) ?? new Set(),
         ),
@@ -60,12 +60,12 @@ export const countsOf = (changes: readonly MembershipChange[]) => ({
   removed: changes.filter(({ after }) => after === null).length,
 });
 
-const TOLD = 100;
+const MAX_LISTED = 100;
 
-/** For the audit row of whatever changed the groups: how many memberships followed, and the first of them. */
+/** The metadata for the audit row of a change of groups: the number of changed memberships, and the first of them. */
 export function membershipsForAudit(changes: readonly MembershipChange[]): Record<string, unknown> {
   if (changes.length === 0) return {};
   return {
-    memberships: { ...countsOf(changes), first: changes.slice(0, TOLD) },
+    memberships: { ...countsOf(changes), first: changes.slice(0, MAX_LISTED) },
   };
 }

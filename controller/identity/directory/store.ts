@@ -1,20 +1,20 @@
-/** Groups of identity providers, who is in them, and what they mean for teams. */
+/** Groups of identity providers, their members, and their mapping to teams. */
 import type { Knex } from 'knex';
 import type { Role } from '../../../schemas/api/common.ts';
 import type { TeamMapping } from '../../../schemas/api/settings.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import type { DirectoryUser, GroupRules, MembershipChange } from './grants.ts';
-import { ambiguitiesOf, readPattern, type TeamPattern } from './team-patterns.ts';
+import { ambiguitiesOf, parsePattern, type TeamPattern } from './team-patterns.ts';
 
 export interface GroupSettings {
   defaultTeamId: string | null;
-  /** Null where nobody has set it: VIEWER. */
+  /** Null until it is set; then VIEWER applies. */
   defaultRole: Role | null;
-  /** Whether the groups of the OIDC claim count. Those of SCIM always do. */
+  /** Whether groups of the OIDC claim count. Groups of SCIM always count. */
   groupSyncEnabled: boolean;
   groupsScope: string | null;
   groupsClaim: string | null;
-  /** Comma-separated, as they were given. */
+  /** Comma-separated. */
   adminGroups: string | null;
   editorGroups: string | null;
 }
@@ -54,7 +54,7 @@ export async function writeGroupSettings(tx: Knex, settings: GroupSettings): Pro
     .merge();
 }
 
-/** As they were ordered. */
+/** In the order of the super admin. */
 export function readTeamMappings(db: Knex): Promise<TeamMapping[]> {
   return db('team_mappings')
     .orderBy('position')
@@ -71,8 +71,8 @@ export async function replaceTeamMappings(tx: Knex, mappings: readonly TeamMappi
   );
 }
 
-/** Comma-separated names, without white space around them. */
-export const listedGroups = (text: string | null): string[] =>
+/** Splits comma-separated names and trims them. */
+export const splitGroups = (text: string | null): string[] =>
   (text ?? '')
     .split(',')
     .map((name) => name.trim())
@@ -88,7 +88,7 @@ export async function replaceTeamPatterns(tx: Knex, patterns: readonly TeamPatte
   await tx('team_mapping_patterns').insert(patterns.map((one, position) => ({ ...one, position })));
 }
 
-/** Names of groups that somebody is in. */
+/** Names of groups with at least one member. */
 export async function listGroupNames(db: Knex): Promise<string[]> {
   return db('directory_groups as g')
     .whereExists(db('directory_group_members as m').whereRaw('m.group_id = g.id').select(db.raw('1')))
@@ -96,7 +96,7 @@ export async function listGroupNames(db: Knex): Promise<string[]> {
     .pluck('g.display_name');
 }
 
-/** Patterns are rare: without one nothing is read for them. */
+/** Patterns are rare: without any, groups and teams are not read. */
 async function readPatternRules(db: Knex): Promise<Pick<GroupRules, 'patterns' | 'teamsByName'>> {
   const patterns = await readTeamPatterns(db);
   if (patterns.length === 0) return { patterns: [], teamsByName: new Map() };
@@ -104,7 +104,7 @@ async function readPatternRules(db: Knex): Promise<Pick<GroupRules, 'patterns' |
   const teams: { id: string; name: string }[] = await db('teams').select('id', 'name');
   return {
     patterns: patterns.flatMap(({ pattern, role }) => {
-      const match = readPattern(pattern);
+      const match = parsePattern(pattern);
       const ambiguous = new Set(found.filter((one) => one.pattern === pattern).map(({ team }) => team));
       return typeof match === 'string' ? [] : [{ match, role, ambiguous }];
     }),
@@ -119,17 +119,17 @@ export async function readRules(db: Knex): Promise<GroupRules> {
     ...(await readPatternRules(db)),
     defaultTeamId: settings.defaultTeamId,
     defaultRole: settings.defaultRole,
-    adminGroups: listedGroups(settings.adminGroups),
-    editorGroups: listedGroups(settings.editorGroups),
+    adminGroups: splitGroups(settings.adminGroups),
+    editorGroups: splitGroups(settings.editorGroups),
   };
 }
 
-/** Until the transaction ends nobody else reconciles these people. */
+/** Locks these users against other reconciliations until the transaction ends. */
 export async function lockDirectoryUsers(tx: Knex, userIds: readonly string[]): Promise<void> {
   await tx.raw('SELECT 1 FROM users WHERE id = ANY(?::text[]) ORDER BY id FOR NO KEY UPDATE', [[...userIds]]);
 }
 
-/** By id; without those that do not exist. Groups of the OIDC claim count while group sync is on. */
+/** Existing users by id. Groups of the OIDC claim count while group sync is on. */
 export async function readDirectoryUsers(
   db: Knex,
   userIds: readonly string[],
@@ -145,9 +145,9 @@ export async function readDirectoryUsers(
 }
 
 export interface Memberships {
-  /** User to team to role, of those that group sync made. */
+  /** Memberships of group sync: user to team to role. */
   synced: Map<string, Map<string, Role>>;
-  /** User to the teams that somebody put them into. */
+  /** Manual memberships: user to teams. */
   manual: Map<string, Set<string>>;
 }
 
@@ -165,30 +165,30 @@ export async function readMemberships(db: Knex, userIds: readonly string[]): Pro
   return found;
 }
 
-/** What somebody sets by hand at the same moment wins. */
+/** A concurrent manual change wins. */
 export async function applyMembershipChanges(tx: Knex, changes: readonly MembershipChange[]): Promise<void> {
-  const gone = changes.filter(({ after }) => after === null);
-  const there = changes.filter(({ after }) => after !== null);
-  if (gone.length > 0)
+  const removed = changes.filter(({ after }) => after === null);
+  const written = changes.filter(({ after }) => after !== null);
+  if (removed.length > 0)
     await tx.raw(
       `DELETE FROM team_members m USING unnest(?::text[], ?::text[]) AS c (user_id, team_id)
        WHERE m.user_id = c.user_id AND m.team_id = c.team_id AND m.source = 'group'`,
-      [gone.map(({ userId }) => userId), gone.map(({ teamId }) => teamId)],
+      [removed.map(({ userId }) => userId), removed.map(({ teamId }) => teamId)],
     );
-  if (there.length > 0)
+  if (written.length > 0)
     await tx.raw(
       `INSERT INTO team_members AS m (user_id, team_id, role, source)
        SELECT c.user_id, c.team_id, c.role, 'group' FROM unnest(?::text[], ?::text[], ?::text[]) AS c (user_id, team_id, role)
        ON CONFLICT (team_id, user_id) DO UPDATE SET role = excluded.role WHERE m.source = 'group'`,
       [
-        there.map(({ userId }) => userId),
-        there.map(({ teamId }) => teamId),
-        there.map(({ after }) => after as Role),
+        written.map(({ userId }) => userId),
+        written.map(({ teamId }) => teamId),
+        written.map(({ after }) => after as Role),
       ],
     );
 }
 
-/** Everybody whose memberships groups may decide on. */
+/** All users whose memberships may depend on groups. */
 export async function listGroupMembers(db: Knex): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `SELECT user_id AS id FROM directory_group_members UNION SELECT user_id FROM user_identities
@@ -197,7 +197,7 @@ export async function listGroupMembers(db: Knex): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** The groups that somebody's claim at this issuer names, in place of those before. */
+/** Replaces the groups that the claim of an issuer gives a user. */
 export async function replaceClaimedGroups(
   tx: Knex,
   { userId, issuer }: { userId: string; issuer: string },
@@ -222,7 +222,7 @@ export async function replaceClaimedGroups(
   );
 }
 
-/** The groups that sign-ins at issuers have named by which nobody knows these people any more. */
+/** Deletes the claimed groups of issuers to which these users are no longer linked. */
 export async function clearClaimedGroups(tx: Knex, userIds: readonly string[]): Promise<void> {
   await tx.raw(
     `DELETE FROM directory_group_members m USING directory_groups g WHERE g.id = m.group_id AND g.source = 'oidc'

@@ -1,6 +1,6 @@
 /**
- * Groups whose path names the team: `/(?<team>.+)/editors`. A few pieces of regular expressions and no more, so that no pattern
- * takes long: the group `team`, one other stretch, and text that is meant as it stands. No I/O.
+ * Patterns for groups whose path contains the team's name: `/(?<team>.+)/editors`. Only a few elements of regular expressions are
+ * allowed, so that matching is fast: the group `team`, one other wildcard, and literal text. No I/O.
  */
 import type { Role } from '../../../schemas/api/common.ts';
 
@@ -9,21 +9,21 @@ export interface TeamPattern {
   role: Role;
 }
 
-/** The name of the team in a group's path; null where the pattern is of other groups. */
+/** The team's name in the path of a group; null where the pattern does not match. */
 export type PatternMatch = (group: string) => string | null;
 
 const PIECES = /\(\?<team>(?:\.\+|\[\^\/\]\+)\)|\[\^\/\]\+|\.\+/g;
 const SPECIAL = /[\\^$*+?()[\]{}|]/;
 
-/** Or what is wrong with it. */
-export function readPattern(pattern: string): PatternMatch | string {
+/** Returns a message where the pattern is invalid. */
+export function parsePattern(pattern: string): PatternMatch | string {
   const text = pattern.replace(/^\^/, '').replace(/\$$/, '');
   const pieces = text.match(PIECES) ?? [];
   const teams = pieces.filter((piece) => piece.startsWith('(?<team>')).length;
-  if (teams !== 1) return 'name the team once, by (?<team>.+) or (?<team>[^/]+)';
-  if (pieces.length > 2) return 'beside the team there may be one more .+ or [^/]+';
+  if (teams !== 1) return 'write the team exactly once, as (?<team>.+) or (?<team>[^/]+)';
+  if (pieces.length > 2) return 'beside the team only one more .+ or [^/]+ is allowed';
   if (text.split(PIECES).some((literal) => SPECIAL.test(literal)))
-    return 'beside (?<team>.+), (?<team>[^/]+), .+ and [^/]+ a pattern is plain text';
+    return 'apart from (?<team>.+), (?<team>[^/]+), .+ and [^/]+ a pattern must be plain text';
   const source = text
     .split(PIECES)
     .map((literal, index) => `${literal.replaceAll('.', '\\.')}${pieces[index] ?? ''}`)
@@ -34,15 +34,15 @@ export function readPattern(pattern: string): PatternMatch | string {
 
 export interface Ambiguity {
   pattern: string;
-  /** In lower case, as names of teams are compared. */
+  /** The team's name in lower case, as team names are compared. */
   team: string;
   groups: string[];
 }
 
-/** Teams that a pattern leads several groups to: which of them is meant nobody can say. */
+/** Teams that several groups match by one pattern, so that the intended group is unknown. */
 export function ambiguitiesOf(patterns: readonly TeamPattern[], groups: readonly string[]): Ambiguity[] {
   return patterns.flatMap(({ pattern }) => {
-    const match = readPattern(pattern);
+    const match = parsePattern(pattern);
     if (typeof match === 'string') return [];
     const byTeam = new Map<string, string[]>();
     for (const group of groups) {
@@ -50,13 +50,13 @@ export function ambiguitiesOf(patterns: readonly TeamPattern[], groups: readonly
       if (team !== undefined) byTeam.set(team, [...(byTeam.get(team) ?? []), group]);
     }
     return [...byTeam]
-      .filter(([, of]) => of.length > 1)
-      .map(([team, of]) => ({ pattern, team, groups: of.sort() }));
+      .filter(([, matching]) => matching.length > 1)
+      .map(([team, matching]) => ({ pattern, team, groups: matching.sort() }));
   });
 }
 
-/** A mapping's plain name that is the last part of several paths, and is none itself: perhaps none of them is meant. */
-export const pathsNamed = (name: string, groups: readonly string[]): string[] =>
+/** The group paths that end in a plain name, unless a group has exactly that name. */
+export const pathsEndingIn = (name: string, groups: readonly string[]): string[] =>
   name.includes('/') || groups.includes(name)
     ? []
     : groups.filter((group) => group.endsWith(`/${name}`)).sort();

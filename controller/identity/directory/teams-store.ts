@@ -1,15 +1,15 @@
-/** The teams that groups lead to, and the lock under which rules and memberships are brought together. */
+/** The teams of group mappings, and the lock for changes of the rules and for reconciliations. */
 import type { Knex } from 'knex';
 
-// An advisory lock of the database.
-const RULES = 7_236_011;
+// The key of a Postgres advisory lock.
+const RULES_LOCK = 7_236_011;
 
 /**
- * Until the transaction ends nobody changes what groups mean: neither the rules nor the teams that they name. Whoever
- * reconciles holds this, so that a change of the rules waits for him, or he for it; it may be asked for again.
+ * Locks the group rules and the teams of mappings against changes until the transaction ends. Every reconciliation holds it, so
+ * that it and a change of the rules wait for each other. It may be taken repeatedly.
  */
 export async function lockRulesShared(tx: Knex): Promise<void> {
-  await tx.raw('SELECT pg_advisory_xact_lock_shared(?)', [RULES]);
+  await tx.raw('SELECT pg_advisory_xact_lock_shared(?)', [RULES_LOCK]);
   await tx.raw(
     `SELECT 1 FROM teams WHERE id IN (SELECT team_id FROM team_mappings UNION SELECT default_team_id FROM group_settings)
        OR EXISTS (SELECT 1 FROM team_mapping_patterns)
@@ -17,13 +17,13 @@ export async function lockRulesShared(tx: Knex): Promise<void> {
   );
 }
 
-/** Until the transaction ends nobody else reconciles anybody. First of all locks. */
+/** Blocks all other reconciliations until the transaction ends. Take it before all other locks. */
 export async function lockRules(tx: Knex): Promise<void> {
-  await tx.raw('SELECT pg_advisory_xact_lock(?)', [RULES]);
+  await tx.raw('SELECT pg_advisory_xact_lock(?)', [RULES_LOCK]);
 }
 
-/** Names by id, of those that exist; until the transaction ends none of them is deleted. */
-export async function keepTeams(tx: Knex, ids: readonly string[]): Promise<Map<string, string>> {
+/** Names of existing teams by id; it locks the teams against deletion until the transaction ends. */
+export async function lockTeamNames(tx: Knex, ids: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await tx.raw<{ rows: { id: string; name: string }[] }>(
     'SELECT id, name FROM teams WHERE id = ANY(?::text[]) ORDER BY id FOR KEY SHARE',
     [[...ids]],
@@ -31,23 +31,23 @@ export async function keepTeams(tx: Knex, ids: readonly string[]): Promise<Map<s
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-export interface Named {
+export interface Names {
   teams: Map<string, string>;
-  /** Addresses by user id. */
-  people: Map<string, string>;
+  /** Email addresses by user id. */
+  users: Map<string, string>;
 }
 
-/** For the audit log. */
+/** Team names and user addresses for the audit log. */
 export async function readNames(
   db: Knex,
-  of: { teamIds: readonly string[]; userIds: readonly string[] },
-): Promise<Named> {
+  ids: { teamIds: readonly string[]; userIds: readonly string[] },
+): Promise<Names> {
   const { rows } = await db.raw<{ rows: { id: string; name: string; team: boolean }[] }>(
     `SELECT id, name, true AS team FROM teams WHERE id = ANY(?::text[])
      UNION ALL SELECT id, email, false FROM users WHERE id = ANY(?::text[])`,
-    [[...of.teamIds], [...of.userIds]],
+    [[...ids.teamIds], [...ids.userIds]],
   );
   const pairs = (team: boolean) =>
     new Map(rows.filter((row) => row.team === team).map(({ id, name }) => [id, name]));
-  return { teams: pairs(true), people: pairs(false) };
+  return { teams: pairs(true), users: pairs(false) };
 }

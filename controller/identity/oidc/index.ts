@@ -1,7 +1,7 @@
-export { hasWayIn } from './links/identities-store.ts';
+export { canSignInByProvider } from './links/identities-store.ts';
 export { mayBeRelinked } from './links/relink-rule.ts';
-export { allowRelinkOf } from './links/relink-store.ts';
-export { dropLinks, unlinkAccount, unlinkAllOf } from './links/unlink.ts';
+export { allowRelink } from './links/relink-store.ts';
+export { dropLinks, unlinkAccount, unlinkAllAccounts } from './links/unlink.ts';
 export * as oidcOperations from './provider/operations.ts';
 export { createIdentityProvider, type IdentityProvider } from './provider/provider.ts';
 export {

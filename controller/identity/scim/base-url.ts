@@ -1,4 +1,4 @@
 export const SCIM_PATH = '/api/scim/v2';
 
-/** What a provider is given, to the letter; every location that it is told begins with it. */
+/** The base URL to enter at the provider; every location in a response begins with it. */
 export const scimBaseUrl = (baseUrl: string): string => `${baseUrl.replace(/\/$/, '')}${SCIM_PATH}`;

@@ -1,14 +1,14 @@
-/** What several changes of members come to. Pure. */
+/** Combines several changes of members into one. Pure. */
 import type { GroupChange } from '../../../schemas/scim/group.ts';
 
 export interface MemberDelta {
-  /** Whether whoever is not in `join` leaves. */
+  /** Whether all members who are not in `join` leave. */
   only: boolean;
   join: ReadonlySet<string>;
   leave: ReadonlySet<string>;
 }
 
-/** One after the other, without knowing who is in the group: thousands may be. */
+/** Applies the changes in order without reading the members of the group: there may be thousands. */
 export function memberDelta(changes: readonly GroupChange[]): MemberDelta {
   let only = false;
   let join = new Set<string>();
@@ -21,10 +21,10 @@ export function memberDelta(changes: readonly GroupChange[]): MemberDelta {
       leave = new Set();
       continue;
     }
-    const [into, outOf] = change.how === 'add' ? [join, leave] : [leave, join];
+    const [target, opposite] = change.how === 'add' ? [join, leave] : [leave, join];
     for (const id of change.ids) {
-      into.add(id);
-      outOf.delete(id);
+      target.add(id);
+      opposite.delete(id);
     }
   }
   return { only, join, leave };

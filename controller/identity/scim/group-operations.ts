@@ -1,4 +1,4 @@
-/** Groups, as an identity provider keeps them by SCIM. Teams follow in the same transaction. */
+/** Groups that an identity provider manages by SCIM. Memberships of teams follow in the same transaction. */
 import { SCIM_LIMITS } from '../../../schemas/scim/common.ts';
 import {
   CreateScimGroup,
@@ -29,8 +29,8 @@ import {
   deleteGroup,
   type GroupRecord,
   insertGroup,
-  listChosenMembers,
   listGroups,
+  listMatchingMembers,
   listMemberIds,
   listUnknown,
   listUserNames,
@@ -39,25 +39,25 @@ import {
   removeMembers,
   updateGroup,
 } from './groups-store.ts';
-import { refused } from './refusals.ts';
+import { scimError } from './scim-errors.ts';
 import { addWaiting, removeWaiting } from './waiting-members-store.ts';
 
-const DOOR = { role: 'SUPER_ADMIN', provisioning: true, scope: () => ownScope } as const;
+const SCIM_OPERATION = { role: 'SUPER_ADMIN', provisioning: true, scope: () => ownScope } as const;
 const ENTITY = 'ScimGroup';
 
 export const listScimGroups = query({
-  ...DOOR,
+  ...SCIM_OPERATION,
   name: 'scim.listGroups',
-  summary: 'Groups that SCIM keeps',
+  summary: 'Groups that SCIM manages',
   input: ListScimGroups,
   output: ScimGroupList,
   run: (ctx, input) => listGroups(ctx.db, input),
 });
 
 export const getScimGroup = query({
-  ...DOOR,
+  ...SCIM_OPERATION,
   name: 'scim.getGroup',
-  summary: 'A group that SCIM keeps',
+  summary: 'A group that SCIM manages',
   input: GetScimGroup,
   output: ScimGroup,
   async run(ctx, { id, members }) {
@@ -67,30 +67,34 @@ export const getScimGroup = query({
   },
 });
 
-/** Rules first, then the group, then people by their ids: whoever changes groups takes locks in this order. */
-async function locked(ctx: MutationContext, id: string): Promise<GroupRecord> {
+/** The lock order for changes of groups: the rules, then the group, then users by id. */
+async function lockExisting(ctx: MutationContext, id: string): Promise<GroupRecord> {
   await lockRulesShared(ctx.db);
   const group = await lockGroup(ctx.db, id);
   if (!group) throw notFound('Group');
   return group;
 }
 
-interface Moved {
+interface MemberChanges {
   joined: string[];
   left: string[];
-  /** Named as members and not known: they join when they are created. */
+  /** Named as members but unknown: they join when SCIM creates them. */
   waiting: string[];
-  /** How many are waited for no more. */
+  /** How many unknown members are no longer expected. */
   dropped: number;
 }
 
-const NOBODY: Moved = { joined: [], left: [], waiting: [], dropped: 0 };
+const NOBODY: MemberChanges = { joined: [], left: [], waiting: [], dropped: 0 };
 
 /**
- * Who is not known does not keep the others out, since providers send groups before their users, or people who are not
- * assigned. @throws BAD_REQUEST where more are waited for than one request may name.
+ * Unknown members do not prevent the change, because providers send groups before their users, or users who are not assigned.
+ * @throws BAD_REQUEST where a group expects more unknown members than one request may name.
  */
-async function move(ctx: MutationContext, groupId: string, delta: MemberDelta): Promise<Moved> {
+async function changeMembers(
+  ctx: MutationContext,
+  groupId: string,
+  delta: MemberDelta,
+): Promise<MemberChanges> {
   const join = [...delta.join];
   const leave = delta.only ? await listMemberIds(ctx.db, groupId, join) : [...delta.leave];
   const dropped = await removeWaiting(ctx.db, groupId, {
@@ -98,13 +102,13 @@ async function move(ctx: MutationContext, groupId: string, delta: MemberDelta): 
     values: delta.only ? join : leave,
   });
   if (join.length + leave.length === 0) return { ...NOBODY, dropped };
-  // Whoever is deleted at the same moment is so before this, and then unknown, or after it, and then leaves again.
+  // A user who is deleted concurrently is unknown if that happens before this lock, and leaves the group if it happens after.
   await lockDirectoryUsers(ctx.db, [...join, ...leave]);
   const waiting = join.length > 0 ? await listUnknown(ctx.db, join) : [];
   if (!(await addWaiting(ctx.db, groupId, waiting)))
-    throw refused(
+    throw scimError(
       'invalidValue',
-      `members: more than ${SCIM_LIMITS.members} members of this group are no users that SCIM keeps here; provision users first`,
+      `members: more than ${SCIM_LIMITS.members} members of this group are unknown to SCIM here; provision users first`,
     );
   const unknown = new Set(waiting);
   return {
@@ -119,77 +123,81 @@ async function move(ctx: MutationContext, groupId: string, delta: MemberDelta): 
   };
 }
 
-/** Names that an audit row holds. */
-const NAMED = 100;
+/** Users that an audit row names. */
+const MAX_NAMED = 100;
 
-/** Of members that are waited for, which an audit row names. */
-const WAITING_NAMED = 20;
+/** Unknown members that an audit row names. */
+const MAX_WAITING_NAMED = 20;
 
-async function movedForAudit(
+async function membersForAudit(
   ctx: MutationContext,
-  { joined, left, waiting }: Moved,
+  { joined, left, waiting }: MemberChanges,
 ): Promise<Partial<AuditEntry>> {
   const waits =
-    waiting.length === 0 ? {} : { membersWaiting: waiting.length, waitsFor: waiting.slice(0, WAITING_NAMED) };
+    waiting.length === 0
+      ? {}
+      : { membersWaiting: waiting.length, waitsFor: waiting.slice(0, MAX_WAITING_NAMED) };
   if (joined.length + left.length === 0) return waiting.length === 0 ? {} : { metadata: waits };
   const names = async (ids: readonly string[]) =>
-    ids.length === 0 ? [] : listUserNames(ctx.db, ids.slice(0, NAMED));
+    ids.length === 0 ? [] : listUserNames(ctx.db, ids.slice(0, MAX_NAMED));
   return {
     diff: { members: [await names(left), await names(joined)] },
     metadata: { membersLeft: left.length, membersJoined: joined.length, ...waits },
   };
 }
 
-/** Teams follow; their audit rows come after that of the group. */
-async function follow(ctx: MutationContext, userIds: Iterable<string>): Promise<void> {
+/** Reconciles the memberships of teams; their audit rows come after that of the group. */
+async function reconcileTeams(ctx: MutationContext, userIds: Iterable<string>): Promise<void> {
   const changes = await reconcileMemberships(ctx, userIds);
   for (const entry of await membershipEntries(ctx.db, changes)) ctx.audit(entry);
   await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });
 }
 
 export const createScimGroup = mutation({
-  ...DOOR,
+  ...SCIM_OPERATION,
   name: 'scim.createGroup',
-  summary: 'Make a group with its members; their teams follow',
+  summary: 'Create a group with its members; their teams follow',
   audit: 'scimGroup.created',
   input: CreateScimGroup,
   output: ScimGroupChanged,
   async run(ctx, { displayName, externalId = null, members }) {
     await lockRulesShared(ctx.db);
     const id = await insertGroup(ctx.db, { displayName, externalId });
-    const moved = await move(ctx, id, { only: false, join: new Set(members), leave: new Set() });
-    const { diff = {}, metadata = {} } = await movedForAudit(ctx, moved);
+    const joining = { only: false, join: new Set(members), leave: new Set<string>() };
+    const memberChanges = await changeMembers(ctx, id, joining);
+    const { diff = {}, metadata = {} } = await membersForAudit(ctx, memberChanges);
     ctx.audit({
       entityType: ENTITY,
       entityId: id,
       diff: { displayName: [null, displayName], externalId: [null, externalId], ...diff },
       metadata: { displayName, ...metadata },
     });
-    await follow(ctx, moved.joined);
+    await reconcileTeams(ctx, memberChanges.joined);
     return { id };
   },
 });
 
-async function change(
+async function applyGroupChange(
   ctx: MutationContext,
   before: GroupRecord,
   to: { displayName: string; externalId: string | null; delta: MemberDelta },
 ): Promise<{ id: string }> {
   const { id } = before;
   const { displayName, externalId, delta } = to;
-  const moved = await move(ctx, id, delta);
+  const memberChanges = await changeMembers(ctx, id, delta);
   const renamed = displayName !== before.displayName;
   const relinked = externalId !== before.externalId;
-  const members = moved.joined.length + moved.left.length + moved.waiting.length + moved.dropped > 0;
-  // A provider that says all of a group every hour changes nothing by it.
-  if (!renamed && !relinked && !members) {
+  const { joined, left, waiting, dropped } = memberChanges;
+  const hasMemberChanges = joined.length + left.length + waiting.length + dropped > 0;
+  // Providers send unchanged groups every hour.
+  if (!renamed && !relinked && !hasMemberChanges) {
     ctx.unchanged();
     return { id };
   }
   await updateGroup(ctx.db, id, { displayName, externalId });
-  const { diff = {}, metadata = {} } = await movedForAudit(ctx, moved);
+  const { diff = {}, metadata = {} } = await membersForAudit(ctx, memberChanges);
   ctx.audit({
-    ...(renamed && !relinked && !members ? { action: 'scimGroup.renamed' } : {}),
+    ...(renamed && !relinked && !hasMemberChanges ? { action: 'scimGroup.renamed' } : {}),
     ...{ entityType: ENTITY, entityId: id },
     diff: {
       ...(renamed ? { displayName: [before.displayName, displayName] } : {}),
@@ -198,20 +206,20 @@ async function change(
     },
     metadata: { displayName, ...metadata },
   });
-  await follow(ctx, [...moved.joined, ...moved.left, ...(renamed ? await listMemberIds(ctx.db, id) : [])]);
+  await reconcileTeams(ctx, [...joined, ...left, ...(renamed ? await listMemberIds(ctx.db, id) : [])]);
   return { id };
 }
 
 export const replaceScimGroup = mutation({
-  ...DOOR,
+  ...SCIM_OPERATION,
   name: 'scim.replaceGroup',
-  summary: 'Say all of a group anew, with exactly these members; teams of all who joined or left follow',
+  summary: 'Replace a group, with exactly these members; teams of all who joined or left follow',
   audit: 'scimGroup.updated',
   input: ReplaceScimGroup,
   output: ScimGroupChanged,
   async run(ctx, { id, group }) {
-    const before = await locked(ctx, id);
-    return change(ctx, before, {
+    const before = await lockExisting(ctx, id);
+    return applyGroupChange(ctx, before, {
       displayName: group.displayName,
       externalId: group.externalId === undefined ? before.externalId : group.externalId,
       delta: { only: true, join: new Set(group.members), leave: new Set() },
@@ -219,8 +227,8 @@ export const replaceScimGroup = mutation({
   },
 });
 
-/** What the changes make of name and external id: the last of several counts. */
-function named(before: GroupRecord, changes: readonly GroupChange[]) {
+/** Name and external id after the changes; the last change counts. */
+function applyNames(before: GroupRecord, changes: readonly GroupChange[]) {
   let { displayName, externalId } = before;
   for (const one of changes) {
     if (one.kind === 'displayName') displayName = one.value;
@@ -229,8 +237,8 @@ function named(before: GroupRecord, changes: readonly GroupChange[]) {
   return { displayName, externalId };
 }
 
-/** Whom a filter chooses is looked up among those who are in the group before the request. */
-const withChosenMembers = (
+/** Resolves a member filter against the members before the request. */
+const resolveMemberFilters = (
   ctx: MutationContext,
   id: string,
   changes: readonly GroupChange[],
@@ -238,45 +246,45 @@ const withChosenMembers = (
   Promise.all(
     changes.map(async (one) =>
       one.kind === 'membersGone'
-        ? { kind: 'members', how: 'remove', ids: await listChosenMembers(ctx.db, id, one.where) }
+        ? { kind: 'members', how: 'remove', ids: await listMatchingMembers(ctx.db, id, one.where) }
         : one,
     ),
   );
 
 export const patchScimGroup = mutation({
-  ...DOOR,
+  ...SCIM_OPERATION,
   name: 'scim.patchGroup',
   summary: 'Add or remove members, or rename a group; teams follow',
   audit: 'scimGroup.updated',
   input: PatchScimGroup,
   output: ScimGroupChanged,
   async run(ctx, { id, changes }) {
-    const before = await locked(ctx, id);
-    const delta = memberDelta(await withChosenMembers(ctx, id, changes));
-    return change(ctx, before, { ...named(before, changes), delta });
+    const before = await lockExisting(ctx, id);
+    const delta = memberDelta(await resolveMemberFilters(ctx, id, changes));
+    return applyGroupChange(ctx, before, { ...applyNames(before, changes), delta });
   },
 });
 
 export const deleteScimGroup = mutation({
-  ...DOOR,
+  ...SCIM_OPERATION,
   name: 'scim.deleteGroup',
-  summary: 'Delete a group; memberships of teams that it alone led to go',
+  summary: 'Delete a group; memberships of teams that depend on it alone end',
   audit: 'scimGroup.deleted',
   input: ScimGroupId,
   output: ScimGone,
   async run(ctx, { id }) {
-    const { displayName } = await locked(ctx, id);
+    const { displayName } = await lockExisting(ctx, id);
     const members = await listMemberIds(ctx.db, id);
     await lockDirectoryUsers(ctx.db, members);
     await deleteGroup(ctx.db, id);
-    const { diff = {} } = await movedForAudit(ctx, { ...NOBODY, left: members });
+    const { diff = {} } = await membersForAudit(ctx, { ...NOBODY, left: members });
     ctx.audit({
       entityType: ENTITY,
       entityId: id,
       diff: { displayName: [displayName, null], ...diff },
       metadata: { displayName, membersLeft: members.length },
     });
-    await follow(ctx, members);
+    await reconcileTeams(ctx, members);
     return { deleted: true as const };
   },
 });

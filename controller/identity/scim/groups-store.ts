@@ -1,4 +1,4 @@
-/** The groups that SCIM keeps. Those that claims of sign-ins name are none of its business. */
+/** The groups of SCIM. Groups from the claims of sign-ins are separate. */
 import type { Knex } from 'knex';
 import { type Reference, SCIM_LIMITS } from '../../../schemas/scim/common.ts';
 import type { ListScimGroups, ScimGroup } from '../../../schemas/scim/group.ts';
@@ -7,7 +7,7 @@ import { newId } from '../../platform/operation/ids.ts';
 import { parseFilter, parseWhere } from './filter/filter.ts';
 import { GROUP_ATTRIBUTES, MEMBER_ATTRIBUTES } from './filter/filter-attributes.ts';
 import { toCondition } from './filter/filter-sql.ts';
-import { taken } from './refusals.ts';
+import { uniquenessConflict } from './scim-errors.ts';
 
 export interface GroupRecord {
   id: string;
@@ -28,12 +28,12 @@ const record = (row: Row): GroupRecord => ({
   externalId: row.external_id,
 });
 
-async function unlessTaken<T>(displayName: string | undefined, work: PromiseLike<T>): Promise<T> {
+async function rejectTakenName<T>(displayName: string | undefined, work: PromiseLike<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (brokeUnique(error, 'directory_groups_scim_name_unique'))
-      throw taken(`There is a group with the displayName ${displayName} already`);
+      throw uniquenessConflict(`A group with the displayName ${displayName} exists already`);
     throw error;
   }
 }
@@ -41,12 +41,12 @@ async function unlessTaken<T>(displayName: string | undefined, work: PromiseLike
 /** @throws CONFLICT where the name is taken, in whatever case. */
 export async function insertGroup(tx: Knex, group: Omit<GroupRecord, 'id'>): Promise<string> {
   const id = newId();
-  const row = { id, source: 'scim', display_name: group.displayName, external_id: group.externalId };
-  await unlessTaken(group.displayName, tx('directory_groups').insert(row));
+  const row = { id, source: 'scim' as const, display_name: group.displayName, external_id: group.externalId };
+  await rejectTakenName(group.displayName, tx('directory_groups').insert(row));
   return id;
 }
 
-/** Until the transaction ends nobody else changes the group. Null where there is none. */
+/** Locks the group until the transaction ends; null where it does not exist. */
 export async function lockGroup(tx: Knex, id: string): Promise<GroupRecord | null> {
   const row: Row | undefined = await tx('directory_groups').where({ id, source: 'scim' }).forUpdate().first();
   return row ? record(row) : null;
@@ -63,27 +63,27 @@ export async function updateGroup(
     ...(change.externalId === undefined ? {} : { external_id: change.externalId }),
     updated_at: tx.fn.now(),
   };
-  await unlessTaken(change.displayName, tx('directory_groups').where({ id }).update(row));
+  await rejectTakenName(change.displayName, tx('directory_groups').where({ id }).update(row));
 }
 
 export async function deleteGroup(tx: Knex, id: string): Promise<void> {
   await tx('directory_groups').where({ id }).delete();
 }
 
-/** Ids of everybody in the group, but for those named. */
+/** Ids of the members, except the given ones. */
 export async function listMemberIds(
   db: Knex,
   groupId: string,
-  but: readonly string[] = [],
+  except: readonly string[] = [],
 ): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { user_id: string }[] }>(
     'SELECT user_id FROM directory_group_members WHERE group_id = ? AND NOT (user_id = ANY(?::text[]))',
-    [groupId, [...but]],
+    [groupId, [...except]],
   );
   return rows.map((row) => row.user_id);
 }
 
-/** Those of these ids that are no users that SCIM sees. */
+/** The given ids that are not users of SCIM. */
 export async function listUnknown(db: Knex, userIds: readonly string[]): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `SELECT id FROM unnest(?::text[]) AS c (id) WHERE NOT EXISTS
@@ -93,7 +93,7 @@ export async function listUnknown(db: Knex, userIds: readonly string[]): Promise
   return rows.map(({ id }) => id);
 }
 
-/** Answers who was not in it before. */
+/** Returns the users who were not members before. */
 export async function addMembers(tx: Knex, groupId: string, userIds: readonly string[]): Promise<string[]> {
   if (userIds.length === 0) return [];
   const { rows } = await tx.raw<{ rows: { user_id: string }[] }>(
@@ -104,7 +104,7 @@ export async function addMembers(tx: Knex, groupId: string, userIds: readonly st
   return rows.map((row) => row.user_id);
 }
 
-/** Answers who was in it. */
+/** Returns the users who were members. */
 export async function removeMembers(
   tx: Knex,
   groupId: string,
@@ -118,7 +118,7 @@ export async function removeMembers(
   return rows.map((row) => row.user_id);
 }
 
-/** For the audit log. */
+/** User names for the audit log. */
 export async function listUserNames(db: Knex, userIds: readonly string[]): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { user_name: string }[] }>(
     'SELECT user_name FROM scim_users WHERE user_id = ANY(?::text[]) ORDER BY lower(user_name)',
@@ -127,8 +127,8 @@ export async function listUserNames(db: Knex, userIds: readonly string[]): Promi
   return rows.map((row) => row.user_name);
 }
 
-/** Ids of the members of a group whom a filter over members chooses. @throws BAD_REQUEST (invalidPath) */
-export async function listChosenMembers(db: Knex, groupId: string, where: string): Promise<string[]> {
+/** Ids of the members that match a filter. @throws BAD_REQUEST (invalidPath) */
+export async function listMatchingMembers(db: Knex, groupId: string, where: string): Promise<string[]> {
   const { sql, bindings } = toCondition(parseWhere(where), MEMBER_ATTRIBUTES);
   const { rows } = await db.raw<{ rows: { user_id: string }[] }>(
     `SELECT m.user_id FROM directory_group_members m JOIN scim_users u ON u.user_id = m.user_id
@@ -138,7 +138,7 @@ export async function listChosenMembers(db: Knex, groupId: string, where: string
   return rows.map((row) => row.user_id);
 }
 
-/** @throws BAD_REQUEST (invalidFilter) for a filter that is not understood. */
+/** @throws BAD_REQUEST (invalidFilter) for an invalid filter. */
 export async function listGroups(
   db: Knex,
   { startIndex, count, filter, members }: ListScimGroups,
@@ -157,12 +157,12 @@ export async function listGroups(
      FROM directory_groups g WHERE ${where} ORDER BY g.id LIMIT ? OFFSET ?`,
     [...bindings, count, startIndex - 1],
   );
-  const page = members ? fitting(rows) : rows;
+  const page = members ? limitByMembers(rows) : rows;
   return { total, groups: await withMembers(db, page, members) };
 }
 
-/** As many groups as have no more members together than a page may; one at least. */
-function fitting<T extends { size: number }>(rows: readonly T[]): T[] {
+/** The first groups whose members together fit into a page; at least one group. */
+function limitByMembers<T extends { size: number }>(rows: readonly T[]): T[] {
   let sum = 0;
   return rows.filter((row, index) => {
     sum += Number(row.size);
@@ -170,15 +170,15 @@ function fitting<T extends { size: number }>(rows: readonly T[]): T[] {
   });
 }
 
-/** Null for one that is not there. */
+/** Null for a group that does not exist. */
 export async function readGroup(db: Knex, id: string, members: boolean): Promise<ScimGroup | null> {
   const rows: Row[] = await db('directory_groups').where({ id, source: 'scim' });
   return (await withMembers(db, rows, members))[0] ?? null;
 }
 
-async function withMembers(db: Knex, rows: readonly Row[], asked: boolean): Promise<ScimGroup[]> {
+async function withMembers(db: Knex, rows: readonly Row[], includeMembers: boolean): Promise<ScimGroup[]> {
   const members = new Map<string, Reference[]>();
-  if (asked && rows.length > 0) {
+  if (includeMembers && rows.length > 0) {
     const { rows: found } = await db.raw<{ rows: (Reference & { groupId: string })[] }>(
       `SELECT m.group_id AS "groupId", m.user_id AS value, COALESCE(s.attributes->>'displayName', s.user_name) AS display
        FROM directory_group_members m JOIN scim_users s ON s.user_id = m.user_id

@@ -1,9 +1,9 @@
-/** The requests that were refused last, for the administrator who sets a provider up. */
+/** The last rejected requests, for the administrator who configures the provider. */
 import type { Knex } from 'knex';
 import type { ScimRefusal } from '../../../schemas/api/settings.ts';
 
-/** What is kept; each refusal takes the place of the oldest. */
-export const REFUSALS_KEPT = 100;
+/** A new refusal replaces the oldest. */
+export const MAX_REFUSALS = 100;
 
 export async function addRefusal(db: Knex, refusal: ScimRefusal): Promise<void> {
   await db.raw(
@@ -18,14 +18,14 @@ export async function addRefusal(db: Knex, refusal: ScimRefusal): Promise<void> 
       refusal.status,
       refusal.scimType,
       refusal.detail,
-      REFUSALS_KEPT,
+      MAX_REFUSALS,
     ] as Knex.RawBinding[],
   );
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listRefusals(db: Knex): Promise<ScimRefusal[]> {
-  return db('scim_refusals').orderBy('id', 'desc').limit(REFUSALS_KEPT).select({
+  return db('scim_refusals').orderBy('id', 'desc').limit(MAX_REFUSALS).select({
     at: 'created_at',
     method: 'method',
     path: 'path',

@@ -1,4 +1,4 @@
-/** Whether an identity provider may keep users and groups here, and the token that it does so with. */
+/** Super admins turn SCIM on and off, create its token, and read rejected requests. */
 import { randomBytes } from 'node:crypto';
 import { NoInput } from '../../../schemas/api/common.ts';
 import { ScimRefusals, ScimToken, ScimView, UpdateScim } from '../../../schemas/api/settings.ts';
@@ -11,12 +11,12 @@ import { listRefusals } from './refusals-store.ts';
 import { lockScimSettings, readScimSettings, writeScimEnabled, writeScimToken } from './settings-store.ts';
 import { SCIM_TOKEN_PREFIX } from './token.ts';
 
-const changed = (ctx: MutationContext) =>
+const notifyUi = (ctx: MutationContext) =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['settings'] });
 
 export const updateScim = mutation({
   name: 'settings.updateScim',
-  summary: 'Let an identity provider keep users and groups here by SCIM, or not; off ends its token',
+  summary: 'Turn SCIM provisioning of users and groups on or off; off ends its token',
   role: 'SUPER_ADMIN',
   audit: 'settings.scimUpdated',
   input: UpdateScim,
@@ -32,7 +32,7 @@ export const updateScim = mutation({
       ...(before.enabled === enabled ? {} : { diff: { enabled: [before.enabled, enabled] } }),
       ...(before.sealedToken !== null && !enabled ? { metadata: { tokenEnded: true } } : {}),
     });
-    await changed(ctx);
+    await notifyUi(ctx);
     const { tokenCreatedAt, lastUsedAt } = await readScimSettings(ctx.db);
     return { enabled, baseUrl: scimBaseUrl(ctx.services.baseUrl), tokenCreatedAt, lastUsedAt };
   },
@@ -40,7 +40,7 @@ export const updateScim = mutation({
 
 export const generateScimToken = mutation({
   name: 'settings.generateScimToken',
-  summary: 'Make the token for SCIM; shown once, and the one before ends at once',
+  summary: 'Create the token for SCIM; shown once, and the previous one ends at once',
   role: 'SUPER_ADMIN',
   audit: 'settings.scimTokenGenerated',
   input: NoInput,
@@ -49,7 +49,7 @@ export const generateScimToken = mutation({
   async run(ctx) {
     await lockScimSettings(ctx.db);
     const before = await readScimSettings(ctx.db);
-    if (!before.enabled) throw preconditionFailed('SCIM is switched off; switch it on first');
+    if (!before.enabled) throw preconditionFailed('SCIM is off; turn it on first');
     const token = `${SCIM_TOKEN_PREFIX}${randomBytes(32).toString('hex')}`;
     await writeScimToken(ctx.db, {
       sealedToken: ctx.services.keyring.seal(token, sealingContext('scim_settings', 'scim')),
@@ -60,14 +60,14 @@ export const generateScimToken = mutation({
       entityId: 'scim',
       metadata: { replaced: before.sealedToken !== null },
     });
-    await changed(ctx);
+    await notifyUi(ctx);
     return { token };
   },
 });
 
 export const scimRefusals = query({
   name: 'settings.scimRefusals',
-  summary: 'Requests of SCIM that were refused, the newest first, with the reason that the provider was told',
+  summary: 'Rejected requests of SCIM, newest first, with the reason that the provider got',
   role: 'SUPER_ADMIN',
   input: NoInput,
   output: ScimRefusals,

@@ -1,4 +1,4 @@
-/** Whether an identity provider may keep users and groups here, and its token. */
+/** Whether SCIM is on, and its token. */
 import type { Knex } from 'knex';
 
 export interface ScimSettings {
@@ -20,13 +20,13 @@ export async function readScimSettings(db: Knex): Promise<ScimSettings> {
   return row ?? OFF;
 }
 
-/** Until the transaction ends nobody else changes these settings. */
+/** Locks the settings until the transaction ends. */
 export async function lockScimSettings(tx: Knex): Promise<void> {
   await tx('scim_settings').insert({ id: 'scim' }).onConflict('id').ignore();
   await tx('scim_settings').where({ id: 'scim' }).forUpdate().first('id');
 }
 
-/** Off clears the token. */
+/** Turning SCIM off deletes the token. */
 export async function writeScimEnabled(tx: Knex, enabled: boolean): Promise<void> {
   await tx('scim_settings')
     .where({ id: 'scim' })

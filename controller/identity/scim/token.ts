@@ -1,4 +1,4 @@
-/** The one token of SCIM, `scim_` and 64 hex digits: sealed in the settings, and compared as digests in constant time. */
+/** The only token of SCIM, `scim_` and 64 hex digits: sealed in the settings, and compared as digests in constant time. */
 
 import { sealingContext } from '../../platform/crypto/sealed-columns.ts';
 import { hashSecret, sameHash } from '../../platform/crypto/tokens.ts';
@@ -7,10 +7,10 @@ import { readScimSettings, recordScimUse } from './settings-store.ts';
 
 export const SCIM_TOKEN_PREFIX = 'scim_';
 const FORM = /^scim_[0-9a-f]{64}$/;
-/** One write an hour: a sync asks many times a second. */
+/** At most one write per hour: a sync sends many requests a second. */
 const TOUCH_MS = 3_600_000;
 
-/** Whether SCIM is on and this is its token. Asks the database each time, so that a token ends at once. */
+/** Whether SCIM is on and this is its token. It queries the database each time, so that a revoked token ends at once. */
 export async function isScimToken(
   ctx: Pick<Context, 'db' | 'clock' | 'services'>,
   given: string,

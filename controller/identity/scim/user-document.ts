@@ -1,4 +1,4 @@
-/** What SCIM keeps of a user: what it means for the account, and what PATCH makes of it. Pure. */
+/** The attributes of a SCIM user: how the account derives from them, and how a PATCH changes them. Pure. */
 import { hash } from 'node:crypto';
 import { EMAIL } from '../../../schemas/api/people.ts';
 import { SCIM_LIMITS } from '../../../schemas/scim/common.ts';
@@ -11,17 +11,17 @@ import type {
 } from '../../../schemas/scim/user.ts';
 import { type Filter, parseWhere } from './filter/filter.ts';
 import { matchesFilter } from './filter/filter-match.ts';
-import { refused } from './refusals.ts';
+import { scimError } from './scim-errors.ts';
 
 const ADDRESS = new RegExp(EMAIL, 'u');
 const isAddress = (text: string): boolean => text.length <= SCIM_LIMITS.address && ADDRESS.test(text);
 
-/** Mail to it goes nowhere: RFC 2606, section 2. */
+/** A domain that receives no mail: RFC 2606, section 2. */
 const NO_ADDRESS = 'no-address.invalid';
 
 /**
- * The address of the account: the user name where it is one, else the primary e-mail address, else the first. An account
- * without any is taken, since RFC 7643 requires none: it gets one that cannot be written to, the same for the same name.
+ * The address of the account: the user name if it is an address, else the primary e-mail address, else the first one. RFC 7643
+ * requires none, so a user without any gets an undeliverable address that derives from the name.
  */
 export function addressOf({ userName, emails }: Pick<UserAttributes, 'userName' | 'emails'>): string {
   if (isAddress(userName)) return userName;
@@ -31,16 +31,16 @@ export function addressOf({ userName, emails }: Pick<UserAttributes, 'userName' 
 }
 
 const NAME_LENGTH = 100;
-/** Control characters, and what is not seen or turns the text around it. */
-const UNSEEN = /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
+/** Control characters, and characters that are invisible or change the direction of text. */
+const INVISIBLE = /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu;
 
-/** What people see: the first of several that says anything. */
+/** The name that users see: the first candidate that is not empty. */
 export function displayNameOf({ userName, displayName, name }: UserAttributes): string {
   const parts = [name.givenName, name.familyName].filter((part) => part !== null).join(' ');
-  const shown = [displayName, name.formatted, parts, userName].map((text) =>
-    [...(text ?? '').replace(UNSEEN, '').trim()].slice(0, NAME_LENGTH).join('').trim(),
+  const candidates = [displayName, name.formatted, parts, userName].map((text) =>
+    [...(text ?? '').replace(INVISIBLE, '').trim()].slice(0, NAME_LENGTH).join('').trim(),
   );
-  return shown.find((text) => text !== '') ?? 'Unnamed';
+  return candidates.find((text) => text !== '') ?? 'Unnamed';
 }
 
 export function attributesOf(input: UserInput, known: UserAttributes | null): UserAttributes {
@@ -48,13 +48,13 @@ export function attributesOf(input: UserInput, known: UserAttributes | null): Us
   return { ...rest, externalId, emails: onePrimary(rest.emails) };
 }
 
-/** Of several primary ones the last that was said counts. */
+/** Of several primary addresses the last one counts. */
 function onePrimary(emails: readonly ScimEmail[], chosen?: ScimEmail): ScimEmail[] {
   const one = chosen ?? emails.findLast(({ primary }) => primary);
   return emails.map((email) => (email.primary && email !== one ? { ...email, primary: false } : email));
 }
 
-/** What the changes make of a user, one after the other, and whether they say that it is active. */
+/** Applies the changes in order. `active` is undefined where they do not set it. */
 export function applyChanges(
   before: UserAttributes,
   changes: Iterable<UserChange>,
@@ -64,16 +64,16 @@ export function applyChanges(
   for (const change of changes) {
     if (change.kind === 'active') active = change.value;
     else attributes = applyChange(attributes, change);
-    // New ones may come before old ones go; but each is compared with each, and changes may be thousands.
-    refuseMoreEmails(attributes, 2 * SCIM_LIMITS.emails);
+    // Additions may precede removals, so twice the limit is allowed meanwhile. Without a limit, thousands of changes would be slow.
+    assertEmailCount(attributes, 2 * SCIM_LIMITS.emails);
   }
-  refuseMoreEmails(attributes, SCIM_LIMITS.emails);
+  assertEmailCount(attributes, SCIM_LIMITS.emails);
   return { attributes, active };
 }
 
-function refuseMoreEmails({ emails }: UserAttributes, most: number): void {
-  if (emails.length > most)
-    throw refused('invalidValue', `A user may have ${SCIM_LIMITS.emails} e-mail addresses; remove some`);
+function assertEmailCount({ emails }: UserAttributes, max: number): void {
+  if (emails.length > max)
+    throw scimError('invalidValue', `A user may have ${SCIM_LIMITS.emails} e-mail addresses; remove some`);
 }
 
 function applyChange(
@@ -86,7 +86,7 @@ function applyChange(
     case 'emails':
       return {
         ...before,
-        emails: change.how === 'set' ? onePrimary(change.value) : joined(before.emails, change.value),
+        emails: change.how === 'set' ? onePrimary(change.value) : mergeEmails(before.emails, change.value),
       };
     case 'emailsGone': {
       const isMeant = matcherOf(change.where);
@@ -104,16 +104,16 @@ function withText(
 ): UserAttributes {
   switch (attribute) {
     case 'userName':
-      if (value === null) throw refused('mutability', 'userName is required and cannot be removed');
+      if (value === null) throw scimError('mutability', 'userName is required and cannot be removed');
       return { ...before, userName: value };
     case 'externalId':
     case 'displayName':
       if (value !== null && value.length > SCIM_LIMITS.text)
-        throw refused('invalidValue', `${attribute} is longer than ${SCIM_LIMITS.text} characters`);
+        throw scimError('invalidValue', `${attribute} is longer than ${SCIM_LIMITS.text} characters`);
       return { ...before, [attribute]: value };
     default:
       if (value !== null && value.length > SCIM_LIMITS.text)
-        throw refused('invalidValue', `name.${attribute} is longer than ${SCIM_LIMITS.text} characters`);
+        throw scimError('invalidValue', `name.${attribute} is longer than ${SCIM_LIMITS.text} characters`);
       return { ...before, name: { ...before.name, [attribute]: value } };
   }
 }
@@ -121,7 +121,7 @@ function withText(
 const same = (a: string | undefined, b: string | undefined): boolean =>
   (a ?? '').toLowerCase() === (b ?? '').toLowerCase();
 
-/** Addresses that a path chooses. @throws BAD_REQUEST (invalidPath) for a part that no address has. */
+/** Matches the addresses of a path. @throws BAD_REQUEST (invalidPath) for an unknown sub-attribute. */
 function matcherOf(where: EmailMatch): (email: ScimEmail) => boolean {
   if (where === null) return () => true;
   const filter = parseWhere(where);
@@ -129,8 +129,8 @@ function matcherOf(where: EmailMatch): (email: ScimEmail) => boolean {
     matchesFilter(filter, { value, type, display, primary });
 }
 
-/** An address that is there already is not there twice. */
-function joined(emails: readonly ScimEmail[], more: readonly ScimEmail[]): ScimEmail[] {
+/** Adds addresses; an existing one is replaced, not repeated. */
+function mergeEmails(emails: readonly ScimEmail[], more: readonly ScimEmail[]): ScimEmail[] {
   const isNew = (email: ScimEmail) =>
     !more.some((other) => same(other.value, email.value) && same(other.type, email.type));
   return onePrimary(
@@ -140,9 +140,8 @@ function joined(emails: readonly ScimEmail[], more: readonly ScimEmail[]): ScimE
 }
 
 /**
- * RFC 7644, 3.5.2.3 wants `noTarget` where no address matches. Microsoft Entra ID is known to replace
- * `emails[type eq "work"].value` of users that have none, and to expect it to be made; so it is, where all that is asked
- * of it is a type.
+ * RFC 7644, 3.5.2.3 requires `noTarget` where no address matches. But Microsoft Entra ID replaces `emails[type eq "work"].value`
+ * of users without such an address and expects that it is created. So it is, where the filter compares only the type.
  */
 function withFields(
   emails: readonly ScimEmail[],
@@ -159,12 +158,12 @@ function withFields(
   }
   const type = where === null ? null : typeOf(parseWhere(where));
   if (fields.value === undefined || type === undefined)
-    throw refused('noTarget', 'No e-mail address matches this path; add one with its value first');
+    throw scimError('noTarget', 'No e-mail address matches this path; add one with its value first');
   const made = merged({ value: fields.value, ...(type ? { type } : {}) }, fields);
   return onePrimary([...emails, made], made.primary ? made : undefined);
 }
 
-/** Of `type eq "…"` and nothing else. */
+/** The type in the filter `type eq "…"`; undefined for any other filter. */
 const typeOf = (filter: Filter): string | undefined =>
   filter.op === 'eq' && filter.attribute === 'type' && typeof filter.value === 'string'
     ? filter.value

@@ -1,4 +1,4 @@
-/** The accounts that SCIM made or adopted. It sees no others, and none that it deleted. */
+/** The accounts that SCIM created or adopted. SCIM sees no others, and none that it deleted. */
 import type { Knex } from 'knex';
 import type { Reference } from '../../../schemas/scim/common.ts';
 import type { ListScimUsers, ScimUser, UserAttributes } from '../../../schemas/scim/user.ts';
@@ -6,9 +6,9 @@ import { brokeUnique } from '../../database/errors.ts';
 import { parseFilter } from './filter/filter.ts';
 import { USER_ATTRIBUTES } from './filter/filter-attributes.ts';
 import { toCondition } from './filter/filter-sql.ts';
-import { taken } from './refusals.ts';
+import { uniquenessConflict } from './scim-errors.ts';
 
-/** As it is kept, deleted or not. */
+/** The stored record, deleted or not. */
 export interface UserRecord {
   attributes: UserAttributes;
   active: boolean;
@@ -39,7 +39,7 @@ export async function findUserRecord(db: Knex, userId: string): Promise<UserReco
   return row ? { attributes: attributesOfRow(row), active: row.active, deletedAt: row.deleted_at } : null;
 }
 
-/** Of whoever has the user name in any case, deleted or not. */
+/** The user with this name, case-insensitive, deleted or not. */
 export async function findIdByUserName(db: Knex, userName: string): Promise<string | null> {
   const row: { user_id: string } | undefined = await db('scim_users')
     .whereRaw('lower(user_name) = lower(?)', [userName])
@@ -48,15 +48,15 @@ export async function findIdByUserName(db: Knex, userName: string): Promise<stri
 }
 
 /**
- * Writes what is known of a user, who is there again if SCIM had deleted it.
- * @throws CONFLICT where somebody else has the user name.
+ * Writes the record of a user and restores it where SCIM had deleted it.
+ * @throws CONFLICT where another user has the user name.
  */
 export async function writeUserRecord(
   tx: Knex,
   userId: string,
   { attributes, active }: { attributes: UserAttributes; active: boolean },
 ): Promise<void> {
-  const { userName, externalId, ...given } = attributes;
+  const { userName, externalId, ...stored } = attributes;
   try {
     await tx('scim_users')
       .insert({
@@ -64,7 +64,7 @@ export async function writeUserRecord(
         user_name: userName,
         external_id: externalId,
         active,
-        attributes: JSON.stringify(given),
+        attributes: JSON.stringify(stored),
         updated_at: tx.fn.now(),
         deleted_at: null,
       })
@@ -72,7 +72,7 @@ export async function writeUserRecord(
       .merge();
   } catch (error) {
     if (brokeUnique(error, 'scim_users_name_unique'))
-      throw taken(`There is a user with the userName ${userName} already`);
+      throw uniquenessConflict(`A user with the userName ${userName} exists already`);
     throw error;
   }
 }
@@ -83,7 +83,7 @@ export async function markUserDeleted(tx: Knex, userId: string, at: Date): Promi
     .update({ active: false, deleted_at: at, updated_at: tx.fn.now() });
 }
 
-/** Out of every group of SCIM. */
+/** Removes the user from all groups of SCIM. */
 export async function leaveAllGroups(tx: Knex, userId: string): Promise<void> {
   await tx.raw(
     `DELETE FROM directory_group_members m USING directory_groups g
@@ -92,7 +92,7 @@ export async function leaveAllGroups(tx: Knex, userId: string): Promise<void> {
   );
 }
 
-/** @throws BAD_REQUEST (invalidFilter) for a filter that is not understood. */
+/** @throws BAD_REQUEST (invalidFilter) for an invalid filter. */
 export async function listUsers(
   db: Knex,
   { startIndex, count, filter }: ListScimUsers,
@@ -113,7 +113,7 @@ export async function listUsers(
   return { total, users: await withGroups(db, rows) };
 }
 
-/** Null for one that SCIM does not see. */
+/** Null for a user that SCIM does not see. */
 export async function readUser(db: Knex, userId: string): Promise<ScimUser | null> {
   const rows: Row[] = await db('scim_users').where({ user_id: userId, deleted_at: null });
   return (await withGroups(db, rows))[0] ?? null;

@@ -1,8 +1,8 @@
-/** Members that a group names and that are not here yet. They join once SCIM creates them. */
+/** Members that a group names but SCIM does not know yet. They join when SCIM creates them. */
 import type { Knex } from 'knex';
 import { SCIM_LIMITS } from '../../../schemas/scim/common.ts';
 
-/** Answers whether there is room for all. */
+/** Returns false where the group exceeds the limit. */
 export async function addWaiting(tx: Knex, groupId: string, values: readonly string[]): Promise<boolean> {
   if (values.length === 0) return true;
   await tx.raw(
@@ -14,7 +14,7 @@ export async function addWaiting(tx: Knex, groupId: string, values: readonly str
   return Number(row?.count ?? 0) <= SCIM_LIMITS.members;
 }
 
-/** Those of `values`, or, where `only`, all but those. Answers how many were taken away. */
+/** Removes the given values; with `only`, all other values. Returns how many were removed. */
 export async function removeWaiting(
   tx: Knex,
   groupId: string,
@@ -27,8 +27,8 @@ export async function removeWaiting(
   return rowCount;
 }
 
-/** Ids of the groups that wait for this user, who waits no more. Names are compared whatever their case. */
-export async function takeWaiting(
+/** Removes a user from the waiting members and returns the groups that waited. Names are case-insensitive. */
+export async function removeFromWaiting(
   tx: Knex,
   user: { id: string; externalId: string | null; userName: string },
 ): Promise<string[]> {

@@ -1,4 +1,4 @@
-export { outOfReach } from './mapping-reach.ts';
+export { outOfReachReason } from './account-reach.ts';
 export {
   addMember,
   deleteMembership,
@@ -17,6 +17,6 @@ export {
   findTeamsByName,
   listEnvironmentsOf,
   lockTeam,
-  lockTeamWhole,
+  lockTeamForDelete,
   type Team,
 } from './store.ts';

@@ -1,34 +1,34 @@
-/** Who is in a team, and with which role. */
+/** Memberships of teams. */
 import type { Knex } from 'knex';
 import type { Role } from '../../../schemas/api/common.ts';
 import type { TeamMember } from '../../../schemas/api/people.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict } from '../../platform/operation/errors.ts';
-import type { Reached } from './mapping-reach.ts';
+import type { TargetAccount } from './account-reach.ts';
 
 export interface Membership {
   role: Role;
-  /** `group`: by group sync, and changed by it. */
+  /** `group`: group sync created it and changes it. */
   source: 'manual' | 'group';
 }
 
-/** `vouched`: by a super admin. @throws CONFLICT for a member. */
+/** `vouched`: by a super admin. @throws CONFLICT where the user is a member already. */
 export async function addMember(
   db: Knex,
   teamId: string,
   userId: string,
-  role: string,
+  role: Role,
   vouched = true,
 ): Promise<void> {
   try {
     await db('team_members').insert({ team_id: teamId, user_id: userId, role, vouched });
   } catch (error) {
-    if (brokeUnique(error)) throw conflict('This person is in the team already');
+    if (brokeUnique(error)) throw conflict('This user is in the team already');
     throw error;
   }
 }
 
-/** Until the transaction ends nobody else changes it. */
+/** Locks the membership until the transaction ends. */
 export async function lockMembership(
   tx: Knex,
   of: { teamId: string; userId: string },
@@ -40,7 +40,7 @@ export async function lockMembership(
   return row ?? null;
 }
 
-/** From now on group sync leaves it alone. `vouched`: by a super admin. */
+/** Makes the membership manual, so that group sync no longer changes it. `vouched`: by a super admin. */
 export async function setRole(
   tx: Knex,
   of: { teamId: string; userId: string },
@@ -56,7 +56,7 @@ export async function deleteMembership(tx: Knex, of: { teamId: string; userId: s
   await tx('team_members').where({ team_id: of.teamId, user_id: of.userId }).delete();
 }
 
-export type MemberScope = Pick<Reached, 'teamIds' | 'vouched'>;
+export type MemberScope = Pick<TargetAccount, 'teamIds' | 'vouched'>;
 
 export type MemberRow = Omit<TeamMember, 'accountOutOfReach'> & MemberScope;
 
@@ -74,7 +74,7 @@ export async function listMembers(db: Knex, teamId: string): Promise<MemberRow[]
   return rows;
 }
 
-/** What an ADMIN's reach depends on. */
+/** The facts on which `outOfReachReason` depends. */
 export async function readMemberScope(db: Knex, userId: string): Promise<MemberScope> {
   const rows: { team_id: string; vouched: boolean }[] = await db('team_members')
     .where({ user_id: userId })
@@ -82,13 +82,12 @@ export async function readMemberScope(db: Knex, userId: string): Promise<MemberS
   return { teamIds: rows.map(({ team_id }) => team_id), vouched: rows.some(({ vouched }) => vouched) };
 }
 
-/** Ids. */
 export async function listMemberIds(db: Knex, teamId: string): Promise<string[]> {
   const rows: { user_id: string }[] = await db('team_members').where({ team_id: teamId }).select('user_id');
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Teams in which this person is ADMIN, in the order of their ids: to be locked in. */
+/** Teams in which the user is ADMIN, by id: the order in which they must be locked. */
 export async function listTeamsLedBy(db: Knex, userId: string): Promise<string[]> {
   const rows: { team_id: string }[] = await db('team_members')
     .where({ user_id: userId, role: 'ADMIN' })
@@ -97,7 +96,7 @@ export async function listTeamsLedBy(db: Knex, userId: string): Promise<string[]
   return rows.map(({ team_id }) => team_id);
 }
 
-/** Names of those of these teams that have no ADMIN who could sign in. Of interest under `lockTeam`. */
+/** Names of the given teams without an ADMIN who can sign in. Call it under `lockTeam`. */
 export async function listWithoutAdmin(db: Knex, teamIds: readonly string[]): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
     `SELECT t.name FROM teams t WHERE t.id = ANY(?::text[]) AND NOT EXISTS (

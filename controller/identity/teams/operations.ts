@@ -16,7 +16,7 @@ import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
 import { mayEnter, teamScope, type UserActor } from '../access/index.ts';
-import { outOfReach } from './mapping-reach.ts';
+import { outOfReachReason } from './account-reach.ts';
 import { addMember, listMembers } from './members-store.ts';
 import {
   findTeam,
@@ -37,7 +37,7 @@ function caller(ctx: Context): UserActor {
 const roleIn = (user: UserActor, teamId: string): Role | null =>
   user.isSuperAdmin ? 'ADMIN' : (user.roles.get(teamId) ?? null);
 
-const FROM_THE_HIGHEST = ['ADMIN', 'EDITOR', 'VIEWER'] as const;
+const ROLES_DESCENDING = ['ADMIN', 'EDITOR', 'VIEWER'] as const;
 
 export const list = query({
   name: 'team.list',
@@ -51,7 +51,7 @@ export const list = query({
 
 export const get = query({
   name: 'team.get',
-  summary: 'One team, with everybody who is in it',
+  summary: 'One team, with its members',
   role: 'VIEWER',
   input: TeamById,
   output: TeamDetail,
@@ -69,7 +69,7 @@ export const get = query({
       environmentCount: (await listEnvironmentsOf(ctx.db, id)).length,
       members: members.map(({ teamIds, vouched, ...member }) => ({
         ...member,
-        accountOutOfReach: outOfReach(ctx.actor, { ...member, teamIds, vouched }),
+        accountOutOfReach: outOfReachReason(ctx.actor, { ...member, teamIds, vouched }),
       })),
     };
   },
@@ -86,7 +86,7 @@ export const myRole = query({
     const user = caller(ctx);
     const roles = new Set(user.roles.values());
     if (user.isSuperAdmin) roles.add('ADMIN');
-    return { role: FROM_THE_HIGHEST.find((role) => roles.has(role)) ?? null };
+    return { role: ROLES_DESCENDING.find((role) => roles.has(role)) ?? null };
   },
 });
 
@@ -100,12 +100,12 @@ export const teamRole = query({
   run: async (ctx, { teamId }) => ({ role: roleIn(caller(ctx), teamId) }),
 });
 
-const tellPages = (ctx: Context) =>
+const notifyUi = (ctx: Context) =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });
 
 export const create = mutation({
   name: 'team.create',
-  summary: 'Make a team; whoever makes it becomes its first ADMIN',
+  summary: 'Create a team; its creator becomes the first ADMIN',
   role: 'SUPER_ADMIN',
   audit: 'team.created',
   input: CreateTeam,
@@ -116,14 +116,14 @@ export const create = mutation({
     const id = await insertTeam(ctx.db, name);
     if (ctx.actor.type === 'user') await addMember(ctx.db, id, ctx.actor.userId, 'ADMIN');
     ctx.audit({ entityType: 'Team', entityId: id, teamId: id, diff: { name: [null, name] } });
-    await tellPages(ctx);
+    await notifyUi(ctx);
     return { id, name };
   },
 });
 
 export const rename = mutation({
   name: 'team.rename',
-  summary: 'Give a team another name',
+  summary: 'Rename a team',
   role: 'ADMIN',
   audit: 'team.renamed',
   input: RenameTeam,
@@ -134,14 +134,14 @@ export const rename = mutation({
     const team = await lockTeam(ctx.db, input.teamId);
     await updateTeam(ctx.db, team.id, { name });
     ctx.audit({ entityType: 'Team', entityId: team.id, diff: { name: [team.name, name] } });
-    await tellPages(ctx);
+    await notifyUi(ctx);
     return { ok: true as const };
   },
 });
 
 export const updateRequireTwoFactor = mutation({
   name: 'team.updateRequireTwoFactor',
-  summary: 'Say whether everybody in a team needs a second factor at sign-in',
+  summary: 'Set whether all members of a team need a second factor',
   role: 'ADMIN',
   audit: 'team.requireTwoFactorChanged',
   input: RequireTwoFactor,
@@ -152,7 +152,7 @@ export const updateRequireTwoFactor = mutation({
     const team = await lockTeam(ctx.db, teamId);
     if (requireTwoFactor && (await lacksSecondFactor(ctx.db, { teamId, userId, sessionId })))
       throw preconditionFailed(
-        'Set up your own second factor first, under your own settings: without one you could do nothing else from now on',
+        'Set up your own second factor first, in your own settings: without it you could do nothing else from now on',
       );
     await updateTeam(ctx.db, teamId, { requireTwoFactor });
     ctx.audit({
@@ -161,7 +161,7 @@ export const updateRequireTwoFactor = mutation({
       diff: { requireTwoFactor: [team.requireTwoFactor, requireTwoFactor] },
       metadata: { name: team.name },
     });
-    await tellPages(ctx);
+    await notifyUi(ctx);
     return { ok: true as const };
   },
 });

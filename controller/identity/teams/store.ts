@@ -4,7 +4,7 @@ import { brokeUnique } from '../../database/errors.ts';
 import { conflict, notFound } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 
-/** The teams that a user sees: his own, or every one for a super admin, who is ADMIN in each. */
+/** The teams of a user; for a super admin all teams, with the role ADMIN. */
 export async function listTeams(
   db: Knex,
   user: { userId: string; isSuperAdmin: boolean },
@@ -35,7 +35,7 @@ const COLUMNS = {
   createdAt: 'created_at',
 };
 
-/** Ids by name in lower case, of those that exist. */
+/** Ids of existing teams by name in lower case. */
 export async function findTeamsByName(db: Knex, names: readonly string[]): Promise<Map<string, string>> {
   const wanted = names.map((name) => name.toLowerCase());
   const { rows } = await db.raw<{ rows: { id: string; name: string }[] }>(
@@ -50,7 +50,7 @@ export async function findTeam(db: Knex, id: string): Promise<Team | null> {
   return row ?? null;
 }
 
-/** Names. */
+/** Names of the team's environments. */
 export async function listEnvironmentsOf(db: Knex, teamId: string): Promise<string[]> {
   const rows: { name: string }[] = await db('environments')
     .where({ team_id: teamId })
@@ -59,20 +59,20 @@ export async function listEnvironmentsOf(db: Knex, teamId: string): Promise<stri
   return rows.map(({ name }) => name);
 }
 
-const taken = (name: string) => conflict(`A team named "${name}" exists already`);
+const nameTaken = (name: string) => conflict(`A team named "${name}" exists already`);
 
 export async function insertTeam(db: Knex, name: string): Promise<string> {
   const id = newId();
   try {
     await db('teams').insert({ id, name });
   } catch (error) {
-    if (brokeUnique(error)) throw taken(name);
+    if (brokeUnique(error)) throw nameTaken(name);
     throw error;
   }
   return id;
 }
 
-/** @throws CONFLICT where another team has the name, in whatever case. */
+/** @throws CONFLICT where another team has the name; upper and lower case count as equal. */
 export async function updateTeam(
   tx: Knex,
   id: string,
@@ -86,7 +86,7 @@ export async function updateTeam(
         ...(change.requireTwoFactor === undefined ? {} : { require_two_factor: change.requireTwoFactor }),
       });
   } catch (error) {
-    if (brokeUnique(error)) throw taken(change.name ?? '');
+    if (brokeUnique(error)) throw nameTaken(change.name ?? '');
     throw error;
   }
 }
@@ -95,31 +95,31 @@ export async function deleteTeam(tx: Knex, id: string): Promise<void> {
   await tx('teams').where({ id }).delete();
 }
 
-/** Until the transaction ends, whoever else asks for this waits: what counts rows of a team counts them alone. */
+/** Locks the team until the transaction ends, for checks that count rows of the team. */
 export async function lockTeam(tx: Knex, teamId: string): Promise<Team> {
-  return locked(await tx('teams').where({ id: teamId }).forNoKeyUpdate().first(COLUMNS));
+  return requireTeam(await tx('teams').where({ id: teamId }).forNoKeyUpdate().first(COLUMNS));
 }
 
-/** Nobody makes anything in it either. What somebody is about to make is waited for. */
-export async function lockTeamWhole(tx: Knex, teamId: string): Promise<Team> {
-  return locked(await tx('teams').where({ id: teamId }).forUpdate().first(COLUMNS));
+/** Also blocks inserts that refer to the team, and waits for those under way. */
+export async function lockTeamForDelete(tx: Knex, teamId: string): Promise<Team> {
+  return requireTeam(await tx('teams').where({ id: teamId }).forUpdate().first(COLUMNS));
 }
 
-function locked(team: Team | undefined): Team {
+function requireTeam(team: Team | undefined): Team {
   if (!team) throw notFound('Team');
   return team;
 }
 
-/** Whether a team that asks for a second factor would ask this session for one. */
+/** Whether the session would need a second factor if the team required one. */
 export async function lacksSecondFactor(
   db: Knex,
-  of: { teamId: string; userId: string; sessionId: string },
+  session: { teamId: string; userId: string; sessionId: string },
 ): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `SELECT 1 FROM users u JOIN team_members m ON m.user_id = u.id AND m.team_id = :teamId
      WHERE u.id = :userId AND NOT u.totp_enabled
        AND NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = :sessionId AND s.method = 'oidc')`,
-    of,
+    session,
   );
   return rows.length > 0;
 }

@@ -15,28 +15,28 @@ import { environmentScope, objectScope, teamScope } from '../../identity/access/
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
-import { rulesChanged } from './publish-change.ts';
+import { publishChange } from './publish-change.ts';
 import {
   countRules,
   findRule,
-  holdPipeline,
   insertRule,
+  lockPipeline,
   listRules as readRules,
   deleteRule as removeRule,
   updateRule as writeRule,
 } from './store.ts';
 
-/** In one environment, those of git included: the list is not paged. */
+/** Per environment, rules of git included. The list is not paged. */
 const MAX_RULES = 1_000;
 
-async function existing(ctx: Context, id: string): Promise<AlertRule> {
+async function getExisting(ctx: Context, id: string): Promise<AlertRule> {
   const rule = await findRule(ctx.db, id);
   if (!rule) throw notFound('Alert rule');
   return rule;
 }
 
-/** A manifest may have waited for a name that the UI had. */
-async function nameFreed(ctx: MutationContext, environmentId: string, trigger: string): Promise<void> {
+/** Wakes git when a name becomes free: a manifest may wait for it. */
+async function wakeGit(ctx: MutationContext, environmentId: string, trigger: string): Promise<void> {
   await ctx.services.bus.publish(ctx.db, { type: 'wake', loop: 'git', key: environmentId, trigger });
 }
 
@@ -59,33 +59,33 @@ export const getRule = query({
   input: AlertRuleId,
   output: AlertRule,
   scope: (ctx, input) => objectScope(ctx, 'Alert rule', input.id),
-  run: (ctx, { id }) => existing(ctx, id),
+  run: (ctx, { id }) => getExisting(ctx, id),
 });
 
 export const createRule = mutation({
   name: 'alert.createRule',
-  summary: 'Make an alert rule',
+  summary: 'Create an alert rule',
   role: 'EDITOR',
   permission: 'alerts.manage',
   audit: 'alertRule.created',
   input: CreateAlertRule,
   output: AlertRule,
   async scope(ctx, input) {
-    const place = await environmentScope(ctx, input.environmentId);
-    // Whoever may enter the environment may enter its team.
-    if (input.teamId !== place.teamId) await teamScope(ctx, input.teamId);
-    return place;
+    const scope = await environmentScope(ctx, input.environmentId);
+    // Access to the environment includes access to its team.
+    if (input.teamId !== scope.teamId) await teamScope(ctx, input.teamId);
+    return scope;
   },
   async run(ctx, input) {
     const { environmentId, pipelineId = null } = input;
     const { teamId } = await environmentScope(ctx, environmentId);
     if (input.teamId !== teamId)
       throw badRequest(
-        'teamId is another team than that of the environment; give the one that the environment is of',
+        'teamId is not the team of the environment; give the team that the environment belongs to',
       );
     const name = input.name.trim();
-    // The pipeline before its environment, as a deploy locks them.
-    if (pipelineId !== null && !(await holdPipeline(ctx.db, environmentId, pipelineId)))
+    // Lock the pipeline before its environment, in the same order as a deploy.
+    if (pipelineId !== null && !(await lockPipeline(ctx.db, environmentId, pipelineId)))
       throw notFound('Pipeline');
     await lockEnvironment(ctx.db, environmentId);
     if ((await countRules(ctx.db, environmentId)) >= MAX_RULES)
@@ -100,8 +100,8 @@ export const createRule = mutation({
       enabled: true,
     });
     ctx.audit({ entityType: 'AlertRule', entityId: id, metadata: { name, metric: input.metric } });
-    await rulesChanged(ctx, environmentId);
-    return existing(ctx, id);
+    await publishChange(ctx, environmentId);
+    return getExisting(ctx, id);
   },
 });
 
@@ -116,7 +116,7 @@ export const updateRule = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Alert rule', input.id),
   async run(ctx, { id, ...change }) {
     const { environmentId } = await lockEditable(ctx, 'alert_rules', id);
-    const before = await existing(ctx, id);
+    const before = await getExisting(ctx, id);
     const after = {
       name: change.name?.trim() ?? before.name,
       enabled: change.enabled ?? before.enabled,
@@ -135,9 +135,9 @@ export const updateRule = mutation({
       ),
       metadata: { name: after.name },
     });
-    if (before.name !== after.name) await nameFreed(ctx, environmentId, 'alert rule renamed');
-    await rulesChanged(ctx, environmentId);
-    return existing(ctx, id);
+    if (before.name !== after.name) await wakeGit(ctx, environmentId, 'alert rule renamed');
+    await publishChange(ctx, environmentId);
+    return getExisting(ctx, id);
   },
 });
 
@@ -156,8 +156,8 @@ export const deleteRule = mutation({
     const { environmentId, name } = await lockEditable(ctx, 'alert_rules', id);
     await removeRule(ctx.db, id);
     ctx.audit({ entityType: 'AlertRule', entityId: id, metadata: { name } });
-    await nameFreed(ctx, environmentId, 'alert rule deleted');
-    await rulesChanged(ctx, environmentId);
+    await wakeGit(ctx, environmentId, 'alert rule deleted');
+    await publishChange(ctx, environmentId);
     return { deleted: true as const };
   },
 });

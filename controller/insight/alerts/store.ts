@@ -1,4 +1,3 @@
-/** Alert rules. */
 import type { Knex } from 'knex';
 import type { AlertRule } from '../../../schemas/api/alerts.ts';
 import type { AlertRuleSpec } from '../../../schemas/manifests/alert-rule.ts';
@@ -9,7 +8,7 @@ import { datedOrigin } from '../../fleet/status/index.ts';
 import { conflict } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 
-/** For `writeOwned`. */
+/** Column types for `writeOwned`. */
 export const RULE_COLUMNS: ColumnTypes = {
   pipeline_id: 'text',
   metric: 'text',
@@ -28,7 +27,7 @@ export const ruleColumns = (spec: AlertRuleSpec, pipelineId: string | null) => (
   enabled: spec.enabled,
 });
 
-/** Ids of living pipelines by their folded names. */
+/** Ids of pipelines that are not deleted, by name key. */
 export async function pipelineIdsByName(
   db: Knex,
   environmentId: string,
@@ -57,15 +56,15 @@ export async function listRules(db: Knex, environmentId: string): Promise<AlertR
     `${SELECT} AND r.environment_id = ? ORDER BY lower(r.name)`,
     [environmentId],
   );
-  return rows.map(dated);
+  return rows.map(withDates);
 }
 
 export async function findRule(db: Knex, id: string): Promise<AlertRule | null> {
   const { rows } = await db.raw<{ rows: AlertRule[] }>(`${SELECT} AND r.id = ?`, [id]);
-  return rows[0] ? dated(rows[0]) : null;
+  return rows[0] ? withDates(rows[0]) : null;
 }
 
-const dated = (rule: AlertRule): AlertRule => ({ ...rule, git: datedOrigin(rule.git) });
+const withDates = (rule: AlertRule): AlertRule => ({ ...rule, git: datedOrigin(rule.git) });
 
 export async function countRules(db: Knex, environmentId: string): Promise<number> {
   const row = await db('alert_rules')
@@ -75,8 +74,8 @@ export async function countRules(db: Knex, environmentId: string): Promise<numbe
   return Number(row?.count ?? 0);
 }
 
-/** Whether the environment has the pipeline, which stays until the transaction ends. */
-export async function holdPipeline(tx: Knex, environmentId: string, pipelineId: string): Promise<boolean> {
+/** Locks the pipeline until the transaction ends; false where the environment does not have it. */
+export async function lockPipeline(tx: Knex, environmentId: string, pipelineId: string): Promise<boolean> {
   const row = await tx('pipelines')
     .where({ id: pipelineId, environment_id: environmentId, tombstoned_at: null })
     .forShare()
@@ -84,7 +83,7 @@ export async function holdPipeline(tx: Knex, environmentId: string, pipelineId: 
   return row !== undefined;
 }
 
-/** One that the UI owns. */
+/** Inserts a rule that the UI owns. */
 export async function insertRule(
   tx: Knex,
   environmentId: string,
@@ -94,7 +93,7 @@ export async function insertRule(
   await tx('alert_rules')
     .insert({ id, environment_id: environmentId, name: rule.name, ...ruleColumns(rule, rule.pipelineId) })
     .catch((error: unknown) => {
-      throw explained(error, rule.name);
+      throw toConflict(error, rule.name);
     });
   return id;
 }
@@ -114,7 +113,7 @@ export async function updateRule(
       updated_at: tx.fn.now(),
     })
     .catch((error: unknown) => {
-      throw explained(error, rule.name);
+      throw toConflict(error, rule.name);
     });
 }
 
@@ -122,7 +121,7 @@ export async function deleteRule(tx: Knex, id: string): Promise<void> {
   await tx('alert_rules').where({ id }).delete();
 }
 
-function explained(error: unknown, name: string): unknown {
+function toConflict(error: unknown, name: string): unknown {
   return brokeUnique(error, 'alert_rules_name_unique')
     ? conflict(`An alert rule named "${name}" exists already in this environment; choose another name`)
     : error;

@@ -1,4 +1,4 @@
-/** The audit log as a file: what somebody sees of it, newest first, in pages, so that no export is held in memory. */
+/** Exports the part of the audit log that the user may see, newest first and in pages, so that no export is held in memory. */
 import { type AuditEntryView, EXPORT_LIMIT, ExportAudit, ExportBegins } from '../../../schemas/api/audit.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { mutation } from '../../platform/operation/operation.ts';
@@ -9,17 +9,17 @@ import { filterScope, viewerOf } from './viewer.ts';
 
 const PAGE = 1_000;
 
-/** Checks who may take which part of the log away, and notes that it was taken. What follows is `exportedEvents`. */
+/** Checks the access and records the export in the audit log. `readExport` then reads the events. */
 export const auditExport = mutation({
   name: 'audit.export',
-  summary: 'Take the audit log away as a file',
+  summary: 'Export the audit log as a file',
   role: 'VIEWER',
   audit: 'audit.exported',
   input: ExportAudit,
   output: ExportBegins,
   scope: filterScope,
   async run(ctx, input) {
-    // Refuses dates that are none before anything is sent.
+    // Rejects invalid dates before the response begins.
     auditQuery(input, { limit: PAGE });
     viewerOf(ctx);
     const { seq } = await readHead(ctx.db);
@@ -28,18 +28,18 @@ export const auditExport = mutation({
   },
 });
 
-/** Pages of events, at most `EXPORT_LIMIT` of them together. Ends early where the client has gone away. */
-export async function* exportedEvents(
+/** Pages of events, together at most `EXPORT_LIMIT` events. Ends early when the client disconnects. */
+export async function* readExport(
   ctx: Context,
   { format: _, cursor, ...filter }: ExportAudit,
-  most = EXPORT_LIMIT,
+  maxEvents = EXPORT_LIMIT,
 ): AsyncGenerator<readonly AuditEntryView[]> {
   const viewer = viewerOf(ctx);
   let next: string | undefined = cursor;
-  let left = most;
+  let left = maxEvents;
   while (left > 0 && !ctx.signal.aborted) {
-    const asked = auditQuery(filter, { cursor: next, limit: Math.min(PAGE, left) });
-    const page = await findEvents(ctx.db, viewer, asked);
+    const query = auditQuery(filter, { cursor: next, limit: Math.min(PAGE, left) });
+    const page = await findEvents(ctx.db, viewer, query);
     if (page.entries.length > 0) yield page.entries;
     if (page.next === null) return;
     left -= page.entries.length;

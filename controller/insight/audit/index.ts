@@ -1,10 +1,10 @@
 export { writeAudit } from '../../platform/operation/audit-writer.ts';
 export type { ChainLink } from './chain/chain.ts';
 export { type AuditChainer, createAuditChainer, numberNext } from './chain/chainer.ts';
-export { type AuditVerdict, auditVerdict, verifyAuditChain } from './chain/verify.ts';
-export { auditExport, exportedEvents } from './export.ts';
+export { type AuditVerification, verifyAuditChain, verifyAuditLog } from './chain/verify.ts';
+export { auditExport, readExport } from './export.ts';
 export { logAuditHead } from './log-head.ts';
 export * as auditOperations from './operations.ts';
-export { type Pruned, pruneAuditLog } from './retention.ts';
+export { type PruneResult, pruneAuditLog } from './retention.ts';
 export * as auditRetentionOperations from './retention-operations.ts';
 export { readAuditRetention, readAuditSetting } from './retention-setting-store.ts';

@@ -1,16 +1,16 @@
 /**
- * The head of the audit chain, and where its key begins, for a log that is stored elsewhere: who rewrites the database cannot
- * rewrite that.
+ * Writes the head of the audit chain and the start of its key to the controller's log, which is stored elsewhere: an attacker
+ * who rewrites the database cannot rewrite it.
  */
 import type { Context, Services } from '../../platform/operation/context.ts';
 import { always } from '../../platform/runtime/logger.ts';
-import { keyedFromOf } from './chain/chain.ts';
+import { firstKeyedSeq } from './chain/chain.ts';
 import { readChainKey } from './chain/chain-key.ts';
 import { readHead } from './store.ts';
 
 /**
- * On the leader, every hour, whatever the level of the log. `headgate audit verify --head <seq>:<hash> --keyed-from <seq>`
- * compares the log with such a line. @throws KeyringError where the key of the log is sealed with one that is not here.
+ * Runs on the leader every hour and logs at any log level. `headgate audit verify --head <seq>:<hash> --keyed-from <seq>`
+ * compares the audit log with such a line. @throws KeyringError where the keyring lacks the key that the log's key is sealed with.
  */
 export async function logAuditHead({
   db,
@@ -20,5 +20,5 @@ export async function logAuditHead({
   const { seq, hash } = await readHead(db);
   if (seq === 0) return;
   const key = await readChainKey(db, services.keyring);
-  always(log).info({ seq, hash, keyedFrom: keyedFromOf(key) }, 'audit log head');
+  always(log).info({ seq, hash, keyedFrom: firstKeyedSeq(key) }, 'audit log head');
 }

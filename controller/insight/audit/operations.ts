@@ -20,14 +20,14 @@ import { filterScope, viewerOf } from './viewer.ts';
 
 export const after = query({
   name: 'audit.after',
-  summary: 'What happened in an environment since a cursor, oldest first',
+  summary: 'Events of an environment after a cursor, oldest first',
   role: 'VIEWER',
   permission: 'audit.read',
   input: AuditAfter,
   output: AuditPage,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, after = '0', limit = AUDIT_LIMIT.default, action }) {
-    // One more than is shown tells whether there are more.
+    // One event beyond the limit shows whether there are more.
     const found = await listAfter(ctx.db, {
       environmentId,
       after: Number(after),
@@ -40,8 +40,8 @@ export const after = query({
   },
 });
 
-/** One subject is found down its index; what else is asked for is looked for among as many events as a page may look at. */
-function weightOfList({
+/** A single subject is read from its index. Any other filter scans up to the limit of a page, so the query is heavy. */
+function listWeight({
   environmentId,
   userId,
   teamId,
@@ -57,15 +57,15 @@ function weightOfList({
 
 export const list = query({
   name: 'audit.list',
-  summary: 'What happened in your teams, and what you did yourself; newest first',
+  summary: 'Events of your teams and your own, newest first',
   role: 'VIEWER',
   input: ListAudit,
   output: AuditList,
-  weight: weightOfList,
+  weight: listWeight,
   scope: filterScope,
   async run(ctx, { cursor, limit = AUDIT_LIMIT.default, ...filter }) {
-    const asked = auditQuery(filter, { cursor, limit });
-    const { entries, next } = await findEvents(ctx.db, viewerOf(ctx), asked);
+    const auditFilter = auditQuery(filter, { cursor, limit });
+    const { entries, next } = await findEvents(ctx.db, viewerOf(ctx), auditFilter);
     return { entries, nextCursor: next === null ? null : String(next) };
   },
 });
@@ -82,20 +82,21 @@ export const actions = query({
 
 export const entityTypes = query({
   name: 'audit.entityTypes',
-  summary: 'What the part of the audit log that you see tells of; SCIM is users and groups of SCIM together',
+  summary:
+    'The entity types in the part of the audit log that you see; SCIM is users and groups of SCIM together',
   role: 'VIEWER',
   input: NoInput,
   output: AuditWords,
   scope: () => ownScope,
   async run(ctx) {
-    const words = await listFilterValues(ctx.db, viewerOf(ctx), 'entity_type');
-    return words.some((word) => SCIM_TYPES.includes(word)) ? [...words, SCIM_ALL].sort() : words;
+    const types = await listFilterValues(ctx.db, viewerOf(ctx), 'entity_type');
+    return types.some((type) => SCIM_TYPES.includes(type)) ? [...types, SCIM_ALL].sort() : types;
   },
 });
 
 export const users = query({
   name: 'audit.users',
-  summary: 'Who acts in the part of the audit log that you see: people and service accounts',
+  summary: 'The actors in the part of the audit log that you see: users and service accounts',
   role: 'VIEWER',
   input: NoInput,
   output: AuditUsers,
@@ -106,18 +107,18 @@ export const users = query({
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const DAY_MS = 86_400_000;
 
-/** Days are those of UTC; a moment without a zone is one of UTC too. */
-function momentOf(field: 'startDate' | 'endDate', text: string): Date {
+/** Days, and moments without a zone, are in UTC. */
+function parseMoment(field: 'startDate' | 'endDate', text: string): Date {
   const zoned = DAY.test(text) || /(Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`;
   const moment = new Date(zoned);
   if (Number.isNaN(moment.getTime()))
-    throw badRequest(`${field} is no date; write 2026-01-31 or 2026-01-31T09:30:00Z`);
+    throw badRequest(`${field} is not a date; write 2026-01-31 or 2026-01-31T09:30:00Z`);
   return moment;
 }
 
-/** An end that is a day is that whole day; one that is a moment ends with its millisecond. */
-function endOf(text: string): Date {
-  const moment = momentOf('endDate', text);
+/** The end is inclusive: of a day, the whole day; of a moment, its millisecond. */
+function parseEnd(text: string): Date {
+  const moment = parseMoment('endDate', text);
   return new Date(moment.getTime() + (DAY.test(text) ? DAY_MS : 1));
 }
 
@@ -127,8 +128,8 @@ export function auditQuery(
 ): AuditQuery {
   return {
     ...rest,
-    from: startDate === undefined ? undefined : momentOf('startDate', startDate),
-    to: endDate === undefined ? undefined : endOf(endDate),
+    from: startDate === undefined ? undefined : parseMoment('startDate', startDate),
+    to: endDate === undefined ? undefined : parseEnd(endDate),
     before: cursor === undefined ? undefined : Number(cursor),
     limit,
   };

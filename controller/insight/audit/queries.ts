@@ -1,6 +1,6 @@
 /**
- * The audit log as people look at it: newest first, by filters. A page goes down indexes and looks at so many events at
- * most, so that a filter which nothing meets does not read the whole log.
+ * The audit log for users: newest first, with filters. A page walks down indexes and scans a limited number of events, so
+ * that a filter without matches does not read the whole log.
  */
 import type { Knex } from 'knex';
 import { type AuditEntryView, type AuditFilter, SCIM_ALL } from '../../../schemas/api/audit.ts';
@@ -8,14 +8,14 @@ import { EVENT_COLUMNS } from './store.ts';
 
 export interface AuditViewer {
   userId: string;
-  /** Null is every one, and what belongs to none. */
+  /** Null means all teams, and events without a team. */
   teamIds: readonly string[] | null;
 }
 
 export interface AuditQuery extends Omit<AuditFilter, 'startDate' | 'endDate'> {
-  /** From this moment on. */
+  /** Inclusive. */
   from?: Date | undefined;
-  /** Before this moment. */
+  /** Exclusive. */
   to?: Date | undefined;
   /** Only events before this number. */
   before?: number | undefined;
@@ -24,42 +24,42 @@ export interface AuditQuery extends Omit<AuditFilter, 'startDate' | 'endDate'> {
 
 export interface AuditRows {
   entries: AuditEntryView[];
-  /** To go on from; null at the end. */
+  /** The cursor of the next page; null at the end. */
   next: number | null;
 }
 
-/** Events that one page may look at: with a search, whose text is put together from each, without one, and of each stream. */
-const LOOKED_AT = { searched: 20_000, others: 50_000, least: 500 };
-/** At most, where an index names them one by one: each lies on another page of the table then, and costs several of the others. */
-const SCATTERED = 10_000;
+/** Events that one page may scan: with a search, which builds a text of each event; without one; and at least per stream. */
+const SCAN_LIMITS = { searched: 20_000, others: 50_000, least: 500 };
+/** The limit where an index gives single rows: each is on another page of the table and costs as much as several in sequence. */
+const SCATTERED_SCAN_LIMIT = 10_000;
 export const SCIM_TYPES = ['ScimUser', 'ScimGroup'];
 
 /**
- * The order of numbers is that of commits, and the times are those at which the transactions began. An event of one moment
- * stands at most so far from others of it.
+ * Numbers follow the order of commits, but times are those of the start of the transactions. So events of one moment may be
+ * this far apart in the order of numbers.
  */
 const DISORDER = { time: `interval '1 hour'`, events: 1_000 };
 
 type Values = Record<string, Knex.Value>;
 interface Found extends AuditEntryView {
   hit: boolean;
-  /** Nothing is known of what lies below it: some stream was not read to its end. 0 where all were. */
+  /** The number down to which all streams were read; 0 where all were read to their end. */
   floor: number;
 }
 
-/** The limit of events looked at makes sorting a large part of the log seem cheap to the planner, and it is not. */
+/** Because of the scan limit the planner takes sorting a large part of the log for cheap, which it is not. */
 export const DOWN_INDEXES = ['seqscan', 'bitmapscan', 'sort', 'incremental_sort']
   .map((way) => `SET LOCAL enable_${way} = off`)
   .join('; ');
 
-/** A page may hold fewer events than its limit and still go on: it looked at as many as it may. */
+/** A page may have fewer events than its limit and still a next page, when it reached its scan limit. */
 export async function findEvents(
   db: Knex,
   viewer: AuditViewer,
   query: AuditQuery,
-  lookedAt = LOOKED_AT,
+  scanLimits = SCAN_LIMITS,
 ): Promise<AuditRows> {
-  const { sql, values } = pageQuery(viewer, query, lookedAt);
+  const { sql, values } = pageQuery(viewer, query, scanLimits);
   const rows = await db.transaction(async (tx) => {
     await tx.raw(DOWN_INDEXES);
     return (await tx.raw<{ rows: Found[] }>(sql, values)).rows;
@@ -71,11 +71,11 @@ export async function findEvents(
   return { entries, next: floor > 0 ? floor : null };
 }
 
-/** The statement of a page; its own function so that a test can ask Postgres how it would run it. */
+/** The statement of a page; a function of its own so that a test can check the plan of Postgres. */
 export function pageQuery(
   viewer: AuditViewer,
   query: AuditQuery,
-  lookedAt = LOOKED_AT,
+  scanLimits = SCAN_LIMITS,
 ): { sql: string; values: Values } {
   const { limit, before = Number.MAX_SAFE_INTEGER } = query;
   const { predicates, values } = predicatesOf(viewer, query);
@@ -98,29 +98,31 @@ export function pageQuery(
     1,
     streams.reduce((sum, { parts }) => sum + parts, 0),
   );
-  const inOrder = query.search === undefined ? lookedAt.others : lookedAt.searched;
-  const most = streams.every(({ column }) => column === null) ? inOrder : Math.min(inOrder, SCATTERED);
+  const inOrder = query.search === undefined ? scanLimits.others : scanLimits.searched;
+  const most = streams.every(({ column }) => column === null)
+    ? inOrder
+    : Math.min(inOrder, SCATTERED_SCAN_LIMIT);
   return {
     sql,
     values: {
       ...values,
       before,
       rows: limit + 1,
-      lookedAt: Math.max(lookedAt.least, limit + 1, Math.floor(most / parts)),
+      scanLimit: Math.max(scanLimits.least, limit + 1, Math.floor(most / parts)),
     },
   };
 }
 
 /**
- * Goes down one index. The bounds are compared as rows, and not as a column that equals the key: the planner would think of
- * going down the numbers of the whole log instead, since it does not know that the key is a rare one.
+ * Walks down one index. The bounds are compared as rows, not as a column that equals the key: the planner does not know that
+ * the key is rare and would otherwise walk down the numbers of the whole log.
  */
 function streamSql(
   { column, where }: Stream,
   { from, to }: AuditQuery,
   predicates: readonly string[],
 ): string {
-  // The numbers between which the times lie, so that old times are found as fast as new ones.
+  // Bounds of the numbers for the times, so that old events are found as fast as new ones.
   const upper = to
     ? `least(:before::bigint, coalesce((SELECT max(seq) + 1 FROM (SELECT seq FROM audit_log
         WHERE created_at < :to::timestamptz + ${DISORDER.time} AND seq IS NOT NULL
@@ -138,14 +140,14 @@ function streamSql(
   const order = column === null ? 'seq DESC' : `${column} DESC, seq DESC`;
   return `
     SELECT * FROM (
-      SELECT *, (${predicates.join(' AND ') || 'true'}) AS hit, row_number() OVER (ORDER BY ${order}) = :lookedAt AS last
+      SELECT *, (${predicates.join(' AND ') || 'true'}) AS hit, row_number() OVER (ORDER BY ${order}) = :scanLimit AS last
       FROM (
-        SELECT * FROM audit_log WHERE ${bounds} AND ${where} AND seq IS NOT NULL ORDER BY ${order} LIMIT :lookedAt
-      ) looked
-    ) judged WHERE hit OR last ORDER BY ${order} LIMIT :rows`;
+        SELECT * FROM audit_log WHERE ${bounds} AND ${where} AND seq IS NOT NULL ORDER BY ${order} LIMIT :scanLimit
+      ) scanned
+    ) evaluated WHERE hit OR last ORDER BY ${order} LIMIT :rows`;
 }
 
-/** What an event has to be, in whichever way it was come by. */
+/** The conditions of the filters and of visibility, whichever index the event came from. */
 function predicatesOf(
   { userId: viewerId, teamIds }: AuditViewer,
   query: AuditQuery,
@@ -161,7 +163,7 @@ function predicatesOf(
     values.teamIds = [...teamIds];
   }
   const predicates = [
-    teamIds !== null && SEEN,
+    teamIds !== null && VISIBLE,
     given('action', action) && 'action = :action',
     given('userId', userId) && 'user_id = :userId',
     given('actorType', actorType) && 'actor_type = :actorType',
@@ -178,34 +180,34 @@ function predicatesOf(
   return { predicates, values };
 }
 
-const SEEN = `(team_id = ANY(:teamIds::text[])
+const VISIBLE = `(team_id = ANY(:teamIds::text[])
   OR team_id IS NULL AND environment_id IN (SELECT id FROM environments WHERE team_id = ANY(:teamIds::text[]))
   OR team_id IS NULL AND environment_id IS NULL AND user_id = :viewerId)`;
 
 const typesOf = (entityType: string): string[] => (entityType === SCIM_ALL ? SCIM_TYPES : [entityType]);
 
-/** Some of the log, by an index on a column and the number. Each event is in one stream. */
+/** A part of the log, read by an index on a column and the number. Each event is in one stream only. */
 interface Stream {
-  /** Keys: what the column is. */
+  /** SQL for the keys of the column. */
   over: string;
-  /** Null for the whole log, by number. */
+  /** Null reads the whole log by number. */
   column: string | null;
   where: string;
-  /** About how many keys. */
+  /** The approximate number of keys. */
   parts: number;
 }
 
-/** The narrowest index that a filter names, else those of whoever looks. */
+/** The narrowest index that a filter allows, otherwise the indexes of the viewer's teams. */
 function streamsOf({ teamIds }: AuditViewer, query: AuditQuery): Stream[] {
   const one = (column: string, key: string, where = 'true'): Stream[] => [
     { over: `(VALUES (${key}::text))`, column, where, parts: 1 },
   ];
   if (query.environmentId !== undefined) return one('environment_id', ':environmentId');
   if (query.userId !== undefined) return one('user_id', ':userId');
-  if (query.teamId !== undefined) return ofTeams('ARRAY[:teamId]::text[]', 1);
+  if (query.teamId !== undefined) return teamStreams('ARRAY[:teamId]::text[]', 1);
   if (teamIds !== null)
     return [
-      ...ofTeams(':teamIds::text[]', teamIds.length),
+      ...teamStreams(':teamIds::text[]', teamIds.length),
       ...one('user_id', ':viewerId', 'team_id IS NULL AND environment_id IS NULL'),
     ];
   if (query.action !== undefined) return one('action', ':action');
@@ -214,8 +216,8 @@ function streamsOf({ teamIds }: AuditViewer, query: AuditQuery): Stream[] {
   return [{ over: '(VALUES (1))', column: null, where: 'true', parts: 1 }];
 }
 
-/** What git does has no team, only an environment. */
-const ofTeams = (ids: string, teams: number): Stream[] => [
+/** Events of git have no team, only an environment. */
+const teamStreams = (ids: string, teams: number): Stream[] => [
   { over: `unnest(${ids})`, column: 'team_id', where: 'true', parts: teams },
   {
     over: `(SELECT id FROM environments WHERE team_id = ANY(${ids}))`,

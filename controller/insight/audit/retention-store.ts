@@ -1,4 +1,4 @@
-/** The end of the audit log that is not there any more, and how it got so. */
+/** Deletes the oldest part of the audit log and keeps the anchor: the link that the remaining log follows. */
 import type { Knex } from 'knex';
 import type { AuditEvent } from '../../../schemas/api/audit.ts';
 import { unavailable } from '../../platform/operation/errors.ts';
@@ -8,12 +8,12 @@ import { readAuditRetention } from './retention-setting-store.ts';
 
 const ANCHOR = 'auditAnchor';
 
-/** The last event that was deleted as the retention says: what the first that is kept follows. */
+/** The last event that the retention deleted; the first remaining event follows it. */
 export async function readAnchor(db: Knex): Promise<ChainLink & { mac?: string }> {
   return (await readSetting<ChainLink & { mac?: string }>(db, ANCHOR)) ?? GENESIS;
 }
 
-/** Deletes `events`, which follow the anchor without a gap, and lets the last of them be the anchor. */
+/** Deletes `events`, which follow the anchor without a gap, and makes the last of them the new anchor. */
 export async function deleteUpTo(
   tx: Knex,
   key: ChainKey | null,
@@ -22,12 +22,13 @@ export async function deleteUpTo(
   const [first, last] = [events[0], events.at(-1)];
   if (!first || !last) return;
   const deleted = await tx('audit_log').whereBetween('seq', [first.seq, last.seq]).delete();
-  if (deleted !== events.length) throw unavailable('Somebody else deletes from the audit log at this moment');
+  if (deleted !== events.length)
+    throw unavailable('Another process is deleting from the audit log; try again');
   const mac = key && macOf(key, 'beginning', last);
   await writeSetting(tx, ANCHOR, { seq: last.seq, hash: last.hash, ...(mac === null ? {} : { mac }) });
 }
 
-/** In a transaction; answers what it was, also where two change it at once: the second waits. */
+/** Runs in a transaction and returns the previous value. A concurrent change waits. */
 export async function changeRetention(tx: Knex, retentionDays: number | null): Promise<number | null> {
   await claimSetting(tx, 'audit', { retentionDays: null });
   await tx('settings').where({ key: 'audit' }).forUpdate().first('key');
@@ -36,13 +37,13 @@ export async function changeRetention(tx: Knex, retentionDays: number | null): P
   return before;
 }
 
-export const PRUNED = 'audit.pruned';
+export const PRUNED_ACTION = 'audit.pruned';
 
-/** Whether the log itself tells that it was deleted up to here; told in the transaction that did it. */
+/** Whether an event of the log records the deletion up to this link. It is written in the same transaction as the deletion. */
 export async function isPruneRecorded(db: Knex, { seq, hash }: ChainLink): Promise<boolean> {
   const { rows } = await db.raw<{ rows: unknown[] }>(
     `SELECT 1 FROM audit_log WHERE action = ? AND metadata @> ?::jsonb LIMIT 1`,
-    [PRUNED, JSON.stringify({ through: seq, hash })],
+    [PRUNED_ACTION, JSON.stringify({ through: seq, hash })],
   );
   return rows.length > 0;
 }

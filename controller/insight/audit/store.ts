@@ -1,4 +1,4 @@
-/** Rows of the audit log: those that wait for their number, and those that have it. */
+/** Rows of the audit log, with and without a number. */
 import type { Knex } from 'knex';
 import type { AuditEvent } from '../../../schemas/api/audit.ts';
 import { readSetting, writeSetting } from '../../platform/runtime/settings-store.ts';
@@ -12,24 +12,24 @@ const FACT_COLUMNS = [
   ...['ip_address AS "ipAddress"', 'team_id AS "teamId"', 'environment_id AS "environmentId"'],
   ...['commit_sha AS "commitSha"', 'created_at AS "createdAt"'],
 ];
-/** Of an `AuditEvent`, each with its name there. */
+/** The columns of an `AuditEvent`, with its property names. */
 export const EVENT_COLUMNS: readonly string[] = [...FACT_COLUMNS, 'seq', 'prev_hash AS "prevHash"', 'hash'];
 const FACTS = FACT_COLUMNS.join(', ');
 const COLUMNS = EVENT_COLUMNS.join(', ');
-/** Kept apart from the rows: without it, rows that are deleted from the end would leave no trace. */
+/** The head is stored outside the log, so that rows that are deleted from the end leave a trace. */
 const HEAD = 'auditHead';
 
-/** The last link that was made, whatever became of its row. */
+/** The last link of the chain, even if its row is gone. */
 export async function readHead(db: Knex): Promise<ChainLink> {
-  const kept = (await readSetting<ChainLink>(db, HEAD)) ?? GENESIS;
+  const stored = (await readSetting<ChainLink>(db, HEAD)) ?? GENESIS;
   const { rows } = await db.raw<{ rows: ChainLink[] }>(
     'SELECT seq, hash FROM audit_log WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1',
   );
   const last = rows[0];
-  return last && last.seq > kept.seq ? last : kept;
+  return last && last.seq > stored.seq ? last : stored;
 }
 
-/** Whether the last event that is there was numbered with a key. */
+/** Whether the last numbered event has a MAC. */
 export async function hasKeyedHead(db: Knex): Promise<boolean> {
   const { rows } = await db.raw<{ rows: { mac: string | null }[] }>(
     'SELECT mac FROM audit_log WHERE seq IS NOT NULL ORDER BY seq DESC LIMIT 1',
@@ -41,7 +41,7 @@ export async function anyUnnumbered(db: Knex): Promise<boolean> {
   return (await db('audit_log').whereNull('seq').first('id')) !== undefined;
 }
 
-/** In the order in which they are numbered: the oldest first, those of one transaction as they were told. */
+/** In the order of numbering: oldest first, events of one transaction in the order in which they were written. */
 export async function readUnnumbered(db: Knex, limit: number): Promise<UnnumberedEvent[]> {
   const { rows } = await db.raw<{ rows: UnnumberedEvent[] }>(
     `SELECT ${FACTS} FROM audit_log WHERE seq IS NULL ORDER BY created_at, id LIMIT ?`,
@@ -68,7 +68,7 @@ export async function appendToChain(tx: Knex, key: ChainKey, events: readonly Au
   await writeSetting(tx, HEAD, { seq: last.seq, hash: last.hash });
 }
 
-/** The chain in pieces, from its beginning. */
+/** A part of the chain after a number. */
 export async function readChain(db: Knex, after: number, limit: number): Promise<ChainedEvent[]> {
   const { rows } = await db.raw<{ rows: (AuditEvent & { mac: string | null })[] }>(
     `SELECT ${COLUMNS}, mac FROM audit_log WHERE seq > ? ORDER BY seq LIMIT ?`,
@@ -80,13 +80,13 @@ export async function readChain(db: Knex, after: number, limit: number): Promise
 /** Numbered events of one environment, ascending. */
 export async function listAfter(
   db: Knex,
-  of: { environmentId: string; after: number; action?: string; limit: number },
+  filter: { environmentId: string; after: number; action?: string; limit: number },
 ): Promise<AuditEvent[]> {
   const { rows } = await db.raw<{ rows: AuditEvent[] }>(
     `SELECT ${COLUMNS} FROM audit_log
      WHERE environment_id = :environmentId AND seq > :after AND (:action::text IS NULL OR action = :action)
      ORDER BY seq LIMIT :limit`,
-    { ...of, action: of.action ?? null },
+    { ...filter, action: filter.action ?? null },
   );
   return rows;
 }

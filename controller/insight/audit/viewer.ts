@@ -1,6 +1,6 @@
 /**
- * Who may look at which events: those of one's teams, of what git does in their environments, and one's own that are no
- * team's, such as a sign-in. A super admin looks at all.
+ * Which events a user may see: events of their teams, events of git in their environments, and their own events without a
+ * team, such as a sign-in. A super admin sees all.
  */
 import type { AuditFilter } from '../../../schemas/api/audit.ts';
 import { environmentScope, teamScope } from '../../identity/access/index.ts';
@@ -10,11 +10,11 @@ import { ownScope, type Scope } from '../../platform/operation/operation.ts';
 import type { AuditViewer } from './queries.ts';
 
 export function viewerOf({ actor }: Context): AuditViewer {
-  if (actor.type !== 'user') throw forbidden('Only a signed-in user looks at the audit log this way');
+  if (actor.type !== 'user') throw forbidden('Only a signed-in user may read the audit log this way');
   return { userId: actor.userId, teamIds: actor.isSuperAdmin ? null : [...actor.roles.keys()] };
 }
 
-/** A team or environment that is named must be the caller's. */
+/** The caller must have access to the team and the environment that the filter names. */
 export async function filterScope(
   ctx: Context,
   { teamId, environmentId }: Pick<AuditFilter, 'teamId' | 'environmentId'>,

@@ -1,4 +1,4 @@
-/** Nodes by health, pipelines by the word for their state. Pure. */
+/** Counts nodes by health and pipelines by state. Pure. */
 import type { NodeCounts, PipelineCounts, PipelineState } from '../../../schemas/api/dashboard.ts';
 import type { NodeStatus, PipelineStatus } from '../../fleet/status/index.ts';
 
@@ -29,7 +29,7 @@ export function stateOf({ pipeline, counts, gate }: PipelineStatus): PipelineSta
   if (counts.total === 0) return 'idle';
   if (counts.running === counts.total) return 'running';
   if (counts.stopped > 0) return 'stopped';
-  // The gate knows whether the rest is on its way or waits for nodes that are not heard.
+  // The gate knows whether the remaining nodes are being updated or are unreachable.
   return gate.some(({ point, state }) => state === 'held' && (point === 'delivered' || point === 'running'))
     ? 'held'
     : 'moving';

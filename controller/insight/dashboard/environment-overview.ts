@@ -1,4 +1,4 @@
-/** The overview over environments: what git says of each, joined with what runs there. */
+/** The overview of environments: the state of git in each, joined with what runs there. */
 import { type EnvironmentOverview, MAX_PROBLEMS, type Pass } from '../../../schemas/api/dashboard.ts';
 import { gateEnds, UNBOUND } from '../../delivery/bindings/index.ts';
 import { type Joined, readStatusOfMany, sumGates, sumRates } from '../../fleet/status/index.ts';
@@ -16,43 +16,43 @@ import {
 
 export async function readOverviews(
   ctx: Context,
-  places: readonly EnvironmentRef[],
+  environments: readonly EnvironmentRef[],
 ): Promise<EnvironmentOverview[]> {
-  const environmentIds = places.map(({ environmentId }) => environmentId);
+  const environmentIds = environments.map(({ environmentId }) => environmentId);
   const joined = await readStatusOfMany(ctx, environmentIds);
   const git = await readGitFacts(ctx.db, environmentIds);
   const bindingIds = [...git.values()].map(({ bindingId }) => bindingId);
   const errors = Map.groupBy(await listFirstImportErrors(ctx.db, bindingIds), ({ bindingId }) => bindingId);
   const passes = Map.groupBy(await listLastPasses(ctx.db, bindingIds), ({ bindingId }) => bindingId);
-  return places.map((place) => {
-    const facts = git.get(place.environmentId) ?? null;
-    const of = facts?.bindingId ?? '';
-    return overviewOf(place, joined.get(place.environmentId) ?? { nodes: [], pipelines: [] }, {
+  return environments.map((environment) => {
+    const facts = git.get(environment.environmentId) ?? null;
+    const bindingId = facts?.bindingId ?? '';
+    return overviewOf(environment, joined.get(environment.environmentId) ?? { nodes: [], pipelines: [] }, {
       facts,
-      importErrors: errors.get(of) ?? [],
-      passes: (passes.get(of) ?? []).map(({ bindingId, ...pass }) => pass),
+      importErrors: errors.get(bindingId) ?? [],
+      passes: (passes.get(bindingId) ?? []).map(({ bindingId, ...pass }) => pass),
     });
   });
 }
 
-interface OfGit {
+interface GitPart {
   facts: GitFacts | null;
   importErrors: readonly ImportErrorRow[];
   passes: Pass[];
 }
 
 function overviewOf(
-  place: EnvironmentRef,
+  environment: EnvironmentRef,
   joined: Joined,
-  { facts, importErrors, passes }: OfGit,
+  { facts, importErrors, passes }: GitPart,
 ): EnvironmentOverview {
   const problems = problemsOf(
     joined,
     facts && { lastError: facts.lastError, suspended: facts.suspendedAt !== null, importErrors },
   );
-  const untold = (facts?.importErrorCount ?? 0) - importErrors.length;
+  const unlisted = (facts?.importErrorCount ?? 0) - importErrors.length;
   return {
-    ...place,
+    ...environment,
     git: {
       mode: facts?.mode ?? 'off',
       branch: facts?.ref ?? null,
@@ -66,7 +66,7 @@ function overviewOf(
     nodes: countNodes(joined.nodes),
     pipelines: countPipelines(joined.pipelines),
     rates: sumRates(joined.pipelines),
-    problemCount: problems.length + untold,
+    problemCount: problems.length + unlisted,
     problems: problems.slice(0, MAX_PROBLEMS),
     passes,
   };

@@ -38,7 +38,7 @@ function viewerOf({ actor }: Context): Viewer {
 
 export const stats = query({
   name: 'dashboard.stats',
-  summary: 'An environment in numbers: nodes, pipelines, throughput, alert rules, deploys of 24 hours',
+  summary: 'Figures of an environment: nodes, pipelines, throughput, alert rules, deploys of 24 hours',
   role: 'VIEWER',
   input: DashboardInput,
   output: DashboardStats,
@@ -94,7 +94,7 @@ export const recentAudit = query({
 
 export const nodeCards = query({
   name: 'dashboard.nodeCards',
-  summary: 'The nodes of all your environments, each in a few numbers; the first 1,000',
+  summary: 'The nodes of all your environments, each with a few figures; the first 1,000',
   role: 'VIEWER',
   input: NoInput,
   output: NodeCards,
@@ -112,18 +112,18 @@ export const nodeCards = query({
     );
     return {
       total,
-      nodes: nodes.flatMap((place) => {
-        const status = statuses.get(place.id);
-        return status ? [cardOf(place, status)] : [];
+      nodes: nodes.flatMap((node) => {
+        const status = statuses.get(node.id);
+        return status ? [cardOf(node, status)] : [];
       }),
     };
   },
 });
 
-function cardOf(place: NodeRef, status: NodeStatus): NodeCard {
+function cardOf(node: NodeRef, status: NodeStatus): NodeCard {
   const { cpuPercent, memoryUsedBytes: used, memoryTotalBytes: all } = status.node.hostMetrics;
   return {
-    ...place,
+    ...node,
     name: status.node.name,
     status: status.health,
     statusReason: status.healthReason,
@@ -167,7 +167,7 @@ export const operationalOverview = query({
   output: OperationalOverview,
   scope: () => ownScope,
   async run(ctx) {
-    const { total, places } = await listVisibleEnvironments(ctx.db, viewerOf(ctx));
-    return { total, environments: await readOverviews(ctx, places) };
+    const { total, environments } = await listVisibleEnvironments(ctx.db, viewerOf(ctx));
+    return { total, environments: await readOverviews(ctx, environments) };
   },
 });

@@ -1,33 +1,33 @@
-/** What is wrong in an environment now, worst first. Pure. */
+/** The current problems of an environment, worst first. Pure. */
 import type { Problem } from '../../../schemas/api/dashboard.ts';
 import type { Joined, NodeStatus, PipelineStatus } from '../../fleet/status/index.ts';
 
 export interface GitErrors {
   lastError: string | null;
   suspended: boolean;
-  /** At least as many as are told of. */
+  /** At least as many as the overview lists. */
   importErrors: readonly { id: string; path: string; line: number | null; message: string }[];
 }
 
-const NOWHERE = { id: null, path: null, line: null };
+const NO_LOCATION = { id: null, path: null, line: null };
 const number = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 const rate = (perSecond: number) => `${number.format(perSecond)}/s`;
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 export function problemsOf({ pipelines, nodes }: Joined, git: GitErrors | null): Problem[] {
-  const someUnheard = nodes.some(({ health }) => health === 'UNREACHABLE');
+  const anyUnreachable = nodes.some(({ health }) => health === 'UNREACHABLE');
   return [
-    ...pipelines.flatMap((status) => ofPipeline(status, someUnheard)),
-    ...nodes.flatMap(ofNode),
-    ...(git ? ofGit(git) : []),
+    ...pipelines.flatMap((status) => pipelineProblems(status, anyUnreachable)),
+    ...nodes.flatMap(nodeProblems),
+    ...(git ? gitProblems(git) : []),
   ].sort((a, b) => b.harm - a.harm || a.title.localeCompare(b.title));
 }
 
-function ofPipeline(
+function pipelineProblems(
   { pipeline, counts, gate, rates, refused }: PipelineStatus,
-  someUnheard: boolean,
+  anyUnreachable: boolean,
 ): Problem[] {
-  const about = { ...NOWHERE, kind: 'pipeline' as const, id: pipeline.id };
+  const about = { ...NO_LOCATION, kind: 'pipeline' as const, id: pipeline.id };
   const found: Problem[] = [];
   if (refused !== null) {
     found.push({
@@ -44,7 +44,7 @@ function ofPipeline(
       key: `crash-${pipeline.id}`,
       tone: 'failed',
       title: `${pipeline.name} crashed on ${counts.crashed} of ${plural(counts.total, 'node')}`,
-      note: gate.find(({ state }) => state === 'failed')?.reason ?? 'The engine ended by itself.',
+      note: gate.find(({ state }) => state === 'failed')?.reason ?? 'The engine exited unexpectedly.',
       harm: 90 + (10 * counts.crashed) / Math.max(counts.total, 1),
     });
   } else if (rates.errors > 0) {
@@ -68,9 +68,9 @@ function ofPipeline(
       harm: 65,
     });
   const stuck = gate.find(({ state, reason }) => state === 'held' && reason !== degraded);
-  // Delivery is held only by nodes that are not heard: those are told of once, for all their pipelines.
-  const told = someUnheard && (stuck?.point === 'delivered' || stuck?.point === 'running');
-  if (stuck && counts.crashed === 0 && refused === null && !told) {
+  // Only unreachable nodes hold a delivery, and each of them is a problem of its own for all its pipelines.
+  const isReported = anyUnreachable && (stuck?.point === 'delivered' || stuck?.point === 'running');
+  if (stuck && counts.crashed === 0 && refused === null && !isReported) {
     found.push({
       ...about,
       key: `held-${pipeline.id}`,
@@ -83,27 +83,27 @@ function ofPipeline(
   return found;
 }
 
-/** Its engine runs without a part of it, as the gate has it. */
+/** The reason in the gate where an engine runs without a part of the pipeline. */
 const degradedReason = (gate: PipelineStatus['gate']): string | null =>
   gate.find(
     ({ point, state, reason }) =>
       point === 'running' && state === 'held' && reason.startsWith('Degraded on '),
   )?.reason ?? null;
 
-function ofNode({ node, health, healthReason, desired, crashed }: NodeStatus): Problem[] {
-  const about = { ...NOWHERE, kind: 'node' as const, id: node.id, key: `node-${node.id}` };
+function nodeProblems({ node, health, healthReason, desired, crashed }: NodeStatus): Problem[] {
+  const about = { ...NO_LOCATION, kind: 'node' as const, id: node.id, key: `node-${node.id}` };
   if (health === 'UNREACHABLE') {
     const note = healthReason || `${plural(desired, 'pipeline')} should run there.`;
     return [{ ...about, tone: 'failed', title: `${node.name} is unreachable`, note, harm: 80 }];
   }
-  // A crash is told of with its pipeline.
+  // A crash is reported with its pipeline.
   if (health === 'DEGRADED' && crashed === 0)
     return [{ ...about, tone: 'held', title: `${node.name} is degraded`, note: healthReason, harm: 45 }];
   return [];
 }
 
-function ofGit({ lastError, suspended, importErrors }: GitErrors): Problem[] {
-  const about = { ...NOWHERE, kind: 'git' as const };
+function gitProblems({ lastError, suspended, importErrors }: GitErrors): Problem[] {
+  const about = { ...NO_LOCATION, kind: 'git' as const };
   const found = importErrors.map(
     ({ id, path, line, message }): Problem => ({
       key: `import-${id}`,
@@ -132,7 +132,7 @@ function ofGit({ lastError, suspended, importErrors }: GitErrors): Problem[] {
       key: 'suspended',
       tone: 'held',
       title: 'Reconciling is suspended',
-      note: 'Commits are read and not applied.',
+      note: 'Commits are read but not applied.',
       harm: 30,
     });
   return found;

@@ -1,4 +1,4 @@
-/** Reads over all environments that somebody sees, a fixed number of statements whatever their number. */
+/** Queries over all environments that a user may see, each with a fixed number of statements. */
 import type { Knex } from 'knex';
 import {
   MAX_NODE_CARDS,
@@ -12,15 +12,14 @@ import {
 import type { CommitInfo } from '../../../schemas/api/git-sync.ts';
 import { allCounts, datedCommit, type GitMode } from '../../delivery/bindings/index.ts';
 
-/** Whose environments: those of teams, or every one for a super admin. */
 export interface Viewer {
   userId: string;
-  /** Null is every one. */
+  /** Null means all teams: a super admin. */
   teamIds: readonly string[] | null;
 }
 
-const SEEN = '(:all OR e.team_id = ANY(:teamIds))';
-const seenBy = ({ teamIds }: Viewer) => ({ all: teamIds === null, teamIds: [...(teamIds ?? [])] });
+const VISIBLE = '(:all OR e.team_id = ANY(:teamIds))';
+const visibilityOf = ({ teamIds }: Viewer) => ({ all: teamIds === null, teamIds: [...(teamIds ?? [])] });
 
 export interface EnvironmentRef {
   environmentId: string;
@@ -28,36 +27,36 @@ export interface EnvironmentRef {
   teamId: string;
   teamName: string;
 }
-const PLACE = `e.id AS "environmentId", e.name AS "environmentName", e.team_id AS "teamId"`;
-/** Of whoever gathers rows by place. */
-const IN_ORDER = 'lower(t.name), lower(e.name), e.id';
+const ENVIRONMENT_COLUMNS = `e.id AS "environmentId", e.name AS "environmentName", e.team_id AS "teamId"`;
+/** Callers group rows by team and environment, in this order. */
+const BY_ENVIRONMENT = 'lower(t.name), lower(e.name), e.id';
 
-/** The first of them by team and name, and how many there are. */
+/** The first environments by team and name, and the total number. */
 export async function listVisibleEnvironments(
   db: Knex,
   viewer: Viewer,
-): Promise<{ total: number; places: EnvironmentRef[] }> {
+): Promise<{ total: number; environments: EnvironmentRef[] }> {
   const { rows } = await db.raw<{ rows: (EnvironmentRef & { total: number })[] }>(
-    `SELECT ${PLACE}, t.name AS "teamName", count(*) OVER () AS total
-     FROM environments e JOIN teams t ON t.id = e.team_id WHERE ${SEEN}
-     ORDER BY ${IN_ORDER} LIMIT ${MAX_OVERVIEW_ENVIRONMENTS}`,
-    seenBy(viewer),
+    `SELECT ${ENVIRONMENT_COLUMNS}, t.name AS "teamName", count(*) OVER () AS total
+     FROM environments e JOIN teams t ON t.id = e.team_id WHERE ${VISIBLE}
+     ORDER BY ${BY_ENVIRONMENT} LIMIT ${MAX_OVERVIEW_ENVIRONMENTS}`,
+    visibilityOf(viewer),
   );
-  return { total: rows[0]?.total ?? 0, places: rows.map(({ total, ...place }) => place) };
+  return { total: rows[0]?.total ?? 0, environments: rows.map(({ total, ...environment }) => environment) };
 }
 
 export type NodeRef = Omit<EnvironmentRef, 'teamName'> & { id: string };
 
-/** The first of them by team, environment and name, and how many there are. */
+/** The first nodes by team, environment and name, and the total number. */
 export async function listVisibleNodes(
   db: Knex,
   viewer: Viewer,
 ): Promise<{ total: number; nodes: NodeRef[] }> {
   const { rows } = await db.raw<{ rows: (NodeRef & { total: number })[] }>(
-    `SELECT n.id, ${PLACE}, count(*) OVER () AS total
+    `SELECT n.id, ${ENVIRONMENT_COLUMNS}, count(*) OVER () AS total
      FROM nodes n JOIN environments e ON e.id = n.environment_id JOIN teams t ON t.id = e.team_id
-     WHERE n.archived_at IS NULL AND ${SEEN} ORDER BY ${IN_ORDER}, n.name, n.id LIMIT ${MAX_NODE_CARDS}`,
-    seenBy(viewer),
+     WHERE n.archived_at IS NULL AND ${VISIBLE} ORDER BY ${BY_ENVIRONMENT}, n.name, n.id LIMIT ${MAX_NODE_CARDS}`,
+    visibilityOf(viewer),
   );
   return { total: rows[0]?.total ?? 0, nodes: rows.map(({ total, ...node }) => node) };
 }
@@ -68,12 +67,12 @@ export async function listRecentPipelines(
   limit: number,
 ): Promise<RecentPipeline[]> {
   const { rows } = await db.raw<{ rows: RecentPipeline[] }>(
-    `SELECT p.id, p.name, ${PLACE}, p.is_draft AS "isDraft", p.managed_by AS "managedBy",
+    `SELECT p.id, p.name, ${ENVIRONMENT_COLUMNS}, p.is_draft AS "isDraft", p.managed_by AS "managedBy",
        v.version AS "deployedVersionNumber", p.updated_at AS "updatedAt"
      FROM pipelines p JOIN environments e ON e.id = p.environment_id
        LEFT JOIN pipeline_versions v ON v.id = p.deployed_version_id
-     WHERE p.tombstoned_at IS NULL AND ${SEEN} ORDER BY p.updated_at DESC, p.id DESC LIMIT :limit`,
-    { ...seenBy(viewer), limit },
+     WHERE p.tombstoned_at IS NULL AND ${VISIBLE} ORDER BY p.updated_at DESC, p.id DESC LIMIT :limit`,
+    { ...visibilityOf(viewer), limit },
   );
   return rows;
 }
@@ -84,8 +83,8 @@ const AUDIT_COLUMNS = `a.id, a.actor_type AS "actorType", a.user_id AS "userId",
   a.team_id AS "teamId", a.environment_id AS "environmentId", a.commit_sha AS "commitSha", a.created_at AS "createdAt"`;
 
 /**
- * Of teams, of what git does in their environments, and one's own. The last few of each are looked up by index, so that a
- * small team's page does not read the log of a large one.
+ * The last events of the viewer's teams, of git in their environments, and of the viewer. Each part is read by its index, so
+ * that the page of a small team does not read the log of a large one.
  */
 export async function listRecentAudit(db: Knex, viewer: Viewer, limit: number): Promise<RecentAuditEntry[]> {
   const latest = (where: string) =>
@@ -98,11 +97,11 @@ export async function listRecentAudit(db: Knex, viewer: Viewer, limit: number): 
              LATERAL ${latest('l.team_id = team.id')} l
            UNION ALL
            SELECT l.* FROM environments e, LATERAL ${latest('l.environment_id = e.id')} l
-             WHERE ${SEEN} AND l.team_id IS NULL
+             WHERE ${VISIBLE} AND l.team_id IS NULL
            UNION ALL
            SELECT l.* FROM ${latest('l.user_id = :userId AND l.team_id IS NULL AND l.environment_id IS NULL')} l
          ) a ORDER BY a.created_at DESC, a.id DESC LIMIT :limit`,
-    { ...seenBy(viewer), userId: viewer.userId, limit },
+    { ...visibilityOf(viewer), userId: viewer.userId, limit },
   );
   return rows;
 }
@@ -133,11 +132,11 @@ export interface GitFacts {
   lastError: string | null;
   importErrorCount: number;
   manifests: number;
-  /** Deletions that wait for somebody's word. */
+  /** Deletions that wait for a confirmation. */
   waiting: number;
 }
 
-/** By environment; none for one that was never bound. */
+/** By environment; an environment without a binding has no entry. */
 export async function readGitFacts(
   db: Knex,
   environmentIds: readonly string[],
@@ -168,7 +167,7 @@ export interface ImportErrorRow {
   message: string;
 }
 
-/** The first few of each binding. */
+/** The first import errors of each binding. */
 export async function listFirstImportErrors(
   db: Knex,
   bindingIds: readonly string[],
@@ -182,7 +181,7 @@ export async function listFirstImportErrors(
   return rows;
 }
 
-/** The last few of each binding, newest first. */
+/** The last passes of each binding, newest first. */
 export async function listLastPasses(
   db: Knex,
   bindingIds: readonly string[],

@@ -1,4 +1,4 @@
-/** No page is told of a change: nobody else sees it, and whoever made it has it. */
+/** A change notifies no UI: only the user who made it sees it. */
 import { NoInput } from '../../../schemas/api/common.ts';
 import { Done } from '../../../schemas/api/people.ts';
 import {
@@ -17,34 +17,34 @@ import {
   writePreference,
 } from './preference-store.ts';
 
-/** Of one user. */
+/** Per user. */
 const MAX_KEYS = 200;
 
-function caller(ctx: Context): string {
+function callerId(ctx: Context): string {
   if (ctx.actor.type !== 'user') throw forbidden('Only a signed-in user has preferences');
   return ctx.actor.userId;
 }
 
 export const get = query({
   name: 'userPreference.get',
-  summary: 'Preferences of the signed-in user, the value by the key',
+  summary: 'Preferences of the signed-in user, as key and value',
   role: 'VIEWER',
   input: NoInput,
   output: UserPreferences,
   scope: () => ownScope,
-  run: (ctx) => readPreferences(ctx.db, caller(ctx)),
+  run: (ctx) => readPreferences(ctx.db, callerId(ctx)),
 });
 
 export const set = mutation({
   name: 'userPreference.set',
-  summary: 'Keep a preference of the signed-in user',
+  summary: 'Set a preference of the signed-in user',
   role: 'VIEWER',
   audit: 'userPreference.set',
   input: SetUserPreference,
   output: UserPreference,
   scope: () => ownScope,
   async run(ctx, { key, value }) {
-    const userId = caller(ctx);
+    const userId = callerId(ctx);
     if ((await countOtherPreferences(ctx.db, userId, key)) >= MAX_KEYS)
       throw preconditionFailed(`You have ${MAX_KEYS} preferences; delete one first`);
     await writePreference(ctx.db, userId, key, value);
@@ -55,14 +55,14 @@ export const set = mutation({
 
 export const remove = mutation({
   name: 'userPreference.delete',
-  summary: 'Forget a preference of the signed-in user; one that is not there is as good',
+  summary: 'Delete a preference of the signed-in user; it need not exist',
   role: 'VIEWER',
   audit: 'userPreference.deleted',
   input: UserPreferenceKey,
   output: Done,
   scope: () => ownScope,
   async run(ctx, { key }) {
-    const userId = caller(ctx);
+    const userId = callerId(ctx);
     await deletePreference(ctx.db, userId, key);
     ctx.audit({ entityType: 'UserPreference', entityId: userId, metadata: { key } });
     return { ok: true as const };

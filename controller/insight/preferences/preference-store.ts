@@ -1,4 +1,4 @@
-/** Preferences of users, a row a key. */
+/** Preferences of users, one row per key. */
 import type { Knex } from 'knex';
 import type { UserPreferences } from '../../../schemas/api/preferences.ts';
 import { unauthorized } from '../../platform/operation/errors.ts';
@@ -11,7 +11,7 @@ export async function readPreferences(db: Knex, userId: string): Promise<UserPre
   return Object.fromEntries(rows.map(({ key, value }) => [key, value]));
 }
 
-/** How many keys beside this one the user has, with the user locked until the transaction ends. */
+/** Counts the user's other keys and locks the user until the transaction ends, so that the limit holds. */
 export async function countOtherPreferences(tx: Knex, userId: string, key: string): Promise<number> {
   const user = await tx('users').where({ id: userId }).forNoKeyUpdate().first('id');
   if (!user) throw unauthorized();

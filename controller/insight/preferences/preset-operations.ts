@@ -28,26 +28,26 @@ import {
 
 const MAX_FILTER_BYTES = 4_096;
 
-function refuseLarge(filters: FilterPreset['filters']): void {
+function assertSize(filters: FilterPreset['filters']): void {
   const bytes = Buffer.byteLength(JSON.stringify(filters));
   if (bytes > MAX_FILTER_BYTES)
     throw badRequest(
-      `filters has ${bytes} bytes as JSON, the limit is ${MAX_FILTER_BYTES}; keep fewer of them`,
+      `filters has ${bytes} bytes as JSON, the limit is ${MAX_FILTER_BYTES}; use fewer filters`,
     );
 }
 
-async function existing(ctx: MutationContext, environmentId: string, id: string): Promise<FilterPreset> {
+async function getExisting(ctx: MutationContext, environmentId: string, id: string): Promise<FilterPreset> {
   const preset = await findPreset(ctx.db, environmentId, id);
   if (!preset) throw notFound('Filter preset');
   return preset;
 }
 
-const changed = (ctx: MutationContext, environmentId: string) =>
+const publishChange = (ctx: MutationContext, environmentId: string) =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['presets'] });
 
 export const list = query({
   name: 'filterPreset.list',
-  summary: 'Filter presets of a list, shared by the people of the environment',
+  summary: 'Filter presets of a list, shared by all members of the environment’s team',
   role: 'VIEWER',
   input: PresetsOfScope,
   output: FilterPresetList,
@@ -57,7 +57,7 @@ export const list = query({
 
 export const create = mutation({
   name: 'filterPreset.create',
-  summary: 'Keep filters under a name; as the default it takes the place of the earlier one',
+  summary: 'Save filters under a name; as the default it replaces the previous default',
   role: 'EDITOR',
   audit: 'filterPreset.created',
   input: CreateFilterPreset,
@@ -66,7 +66,7 @@ export const create = mutation({
   async run(ctx, input) {
     const { environmentId, scope, filters } = input;
     const name = input.name.trim();
-    refuseLarge(filters);
+    assertSize(filters);
     await lockEnvironment(ctx.db, environmentId);
     if ((await countPresets(ctx.db, environmentId, scope)) >= MAX_PRESETS)
       throw preconditionFailed(`There are ${MAX_PRESETS} presets in this scope; delete one first`);
@@ -81,8 +81,8 @@ export const create = mutation({
       entityId: id,
       metadata: { name, scope, isDefault: input.isDefault ?? false },
     });
-    await changed(ctx, environmentId);
-    return existing(ctx, environmentId, id);
+    await publishChange(ctx, environmentId);
+    return getExisting(ctx, environmentId, id);
   },
 });
 
@@ -95,9 +95,9 @@ export const update = mutation({
   output: FilterPreset,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, id, ...change }) {
-    if (change.filters) refuseLarge(change.filters);
+    if (change.filters) assertSize(change.filters);
     await lockEnvironment(ctx.db, environmentId);
-    const before = await existing(ctx, environmentId, id);
+    const before = await getExisting(ctx, environmentId, id);
     const name = change.name?.trim() ?? before.name;
     await updatePreset(ctx.db, id, { name, filters: change.filters ?? before.filters });
     ctx.audit({
@@ -106,8 +106,8 @@ export const update = mutation({
       ...(before.name === name ? {} : { diff: { name: [before.name, name] } }),
       metadata: { name, scope: before.scope, filtersChanged: change.filters !== undefined },
     });
-    await changed(ctx, environmentId);
-    return existing(ctx, environmentId, id);
+    await publishChange(ctx, environmentId);
+    return getExisting(ctx, environmentId, id);
   },
 });
 
@@ -121,17 +121,17 @@ export const remove = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, id }) {
     await lockEnvironment(ctx.db, environmentId);
-    const { name, scope } = await existing(ctx, environmentId, id);
+    const { name, scope } = await getExisting(ctx, environmentId, id);
     await deletePreset(ctx.db, id);
     ctx.audit({ entityType: 'FilterPreset', entityId: id, metadata: { name, scope } });
-    await changed(ctx, environmentId);
+    await publishChange(ctx, environmentId);
     return { deleted: true as const };
   },
 });
 
 export const setDefault = mutation({
   name: 'filterPreset.setDefault',
-  summary: 'Make a preset the one that its list begins with',
+  summary: 'Make a preset the default of its list',
   role: 'EDITOR',
   audit: 'filterPreset.defaultSet',
   input: SetDefaultPreset,
@@ -139,25 +139,25 @@ export const setDefault = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, id, scope }) {
     await lockEnvironment(ctx.db, environmentId);
-    const preset = await existing(ctx, environmentId, id);
-    // One of the other list is none of this one.
+    const preset = await getExisting(ctx, environmentId, id);
+    // A preset of another list does not exist in this one.
     if (preset.scope !== scope) throw notFound('Filter preset');
-    const was = await clearDefaultPreset(ctx.db, environmentId, scope);
+    const previous = await clearDefaultPreset(ctx.db, environmentId, scope);
     await markDefaultPreset(ctx.db, id);
     ctx.audit({
       entityType: 'FilterPreset',
       entityId: id,
-      ...(was === id ? {} : { diff: { default: [was, id] } }),
+      ...(previous === id ? {} : { diff: { default: [previous, id] } }),
       metadata: { name: preset.name, scope },
     });
-    await changed(ctx, environmentId);
+    await publishChange(ctx, environmentId);
     return { ...preset, isDefault: true };
   },
 });
 
 export const clearDefault = mutation({
   name: 'filterPreset.clearDefault',
-  summary: 'Let a list begin without a preset',
+  summary: 'Remove the default preset of a list',
   role: 'EDITOR',
   audit: 'filterPreset.defaultCleared',
   input: PresetsOfScope,
@@ -165,14 +165,14 @@ export const clearDefault = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, scope }) {
     await lockEnvironment(ctx.db, environmentId);
-    const was = await clearDefaultPreset(ctx.db, environmentId, scope);
+    const previous = await clearDefaultPreset(ctx.db, environmentId, scope);
     ctx.audit({
-      entityType: was === null ? 'Environment' : 'FilterPreset',
-      entityId: was ?? environmentId,
-      ...(was === null ? {} : { diff: { default: [was, null] } }),
+      entityType: previous === null ? 'Environment' : 'FilterPreset',
+      entityId: previous ?? environmentId,
+      ...(previous === null ? {} : { diff: { default: [previous, null] } }),
       metadata: { scope },
     });
-    await changed(ctx, environmentId);
+    await publishChange(ctx, environmentId);
     return { ok: true as const };
   },
 });

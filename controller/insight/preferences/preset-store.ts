@@ -1,4 +1,4 @@
-/** Filter presets of environments. Whoever changes some holds the environment locked, so that counts and defaults hold. */
+/** Filter presets of environments. Callers that write lock the environment, so that the limit and the single default hold. */
 import type { Knex } from 'knex';
 import type { FilterPreset, PresetScope } from '../../../schemas/api/preferences.ts';
 import { brokeUnique } from '../../database/errors.ts';
@@ -52,7 +52,7 @@ export async function insertPreset(
       created_by_id: preset.createdById,
     })
     .catch((error: unknown) => {
-      throw explained(error, preset.name);
+      throw toConflict(error, preset.name);
     });
   return id;
 }
@@ -66,7 +66,7 @@ export async function updatePreset(
     .where({ id })
     .update({ name: content.name, filters: JSON.stringify(content.filters), updated_at: tx.fn.now() })
     .catch((error: unknown) => {
-      throw explained(error, content.name);
+      throw toConflict(error, content.name);
     });
 }
 
@@ -74,7 +74,7 @@ export async function deletePreset(tx: Knex, id: string): Promise<void> {
   await tx('filter_presets').where({ id }).delete();
 }
 
-/** Answers the id of the one that was it. */
+/** Returns the id of the previous default. */
 export async function clearDefaultPreset(
   tx: Knex,
   environmentId: string,
@@ -91,7 +91,7 @@ export async function markDefaultPreset(tx: Knex, id: string): Promise<void> {
   await tx('filter_presets').where({ id }).update({ is_default: true });
 }
 
-function explained(error: unknown, name: string): unknown {
+function toConflict(error: unknown, name: string): unknown {
   return brokeUnique(error, 'filter_presets_name_unique')
     ? conflict(`A preset named "${name}" exists already in this scope; choose another name`)
     : error;

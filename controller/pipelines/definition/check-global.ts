@@ -1,4 +1,4 @@
-/** What a pipeline must not set for the whole engine, since the agent does: its second config file says the same. */
+/** Refuses global options that a pipeline must not set, because the agent sets them in a second config file. */
 import { RESERVED_PREFIX } from '../../../schemas/agent/limits.ts';
 import { pointerTo } from '../../platform/yaml/pointer.ts';
 import type { Finding } from './checks.ts';
@@ -15,7 +15,7 @@ const REFUSED: Record<string, { why: string; hint: string }> = {
     hint: 'remove it, and describe the components in the manifest',
   },
 };
-/** Sections of named things, beside those of the agent. */
+/** Sections with named entries, to which the agent adds its own. */
 const NAMED = ['enrichment_tables', 'secret', 'tests'];
 
 export function checkGlobal({ global }: Pick<Definition, 'global'>): Finding[] {
@@ -33,7 +33,7 @@ export function checkGlobal({ global }: Pick<Definition, 'global'>): Finding[] {
       return [
         finding(
           pointer,
-          `\`global.${name}\` would be lost: components have a place of their own`,
+          `\`global.${name}\` would be lost, because components have sections of their own`,
           `write it as spec.${name}`,
         ),
       ];
@@ -42,8 +42,8 @@ export function checkGlobal({ global }: Pick<Definition, 'global'>): Finding[] {
       return [
         finding(
           pointer,
-          '`global.data_dir` cannot be set: the agent gives each pipeline a folder of its own, and two that share one overwrite the positions of each other',
-          'remove it; a source of type file may have a data_dir of its own',
+          '`global.data_dir` cannot be set: the agent gives each pipeline its own folder, and two pipelines in one folder overwrite the positions of each other',
+          'remove it; a source of type file may set its own data_dir',
         ),
       ];
     }

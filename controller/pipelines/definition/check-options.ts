@@ -1,11 +1,11 @@
-/** Options against the schema of the controller's engine, and the engine's own word where the two could differ. */
+/** Checks options against the schema of the controller's engine, and asks the engine itself where the schema may be wrong. */
 import { parseDocument } from 'yaml';
 import { pointerTo } from '../../platform/yaml/pointer.ts';
 import type { EngineChecks, OptionFinding } from '../engine/index.ts';
 import type { Finding } from './checks.ts';
 import { type Component, type Definition, SECTIONS } from './definition.ts';
 
-/** The engine is asked about so many unknown options of a pipeline, one by one. */
+/** Unknown options per pipeline that are probed with the engine, one by one. */
 const MAX_PROBES = 5;
 /** A value that no option of any engine takes. */
 const PROBE = [[[]]];
@@ -18,8 +18,8 @@ export interface OptionResult {
 }
 
 /**
- * `configFor` gives the config, where the engine may be asked about it. A schema does not name every option: some have a
- * second name. What the engine accepts although its schema does not is no fault, unless the engine ignores it.
+ * `configFor` returns the config if the engine may be asked about it. A schema does not list every option: some have an alias.
+ * An option that the engine accepts is not an error, unless the engine silently ignores it.
  */
 export async function checkOptions(
   definition: Definition,
@@ -30,7 +30,7 @@ export async function checkOptions(
 ): Promise<OptionResult> {
   const known = await engine.optionSchema();
   if (!known) {
-    const detail = 'the schema of no engine is at hand';
+    const detail = 'no engine schema is available';
     return { findings: [], warnings: components.flatMap(bareTemplates), detail, skipped: true };
   }
   const found = components
@@ -53,7 +53,7 @@ export async function checkOptions(
   };
 }
 
-/** Building alone finds these, so reading the config is no word on them. */
+/** Only building the config finds these faults, so reading it neither confirms nor refutes them. */
 const isForBuild = ({ kind }: OptionFinding) => kind === 'range' || kind === 'template';
 
 interface Confirmed {
@@ -61,7 +61,10 @@ interface Confirmed {
   accepted: OptionFinding[];
 }
 
-/** `isWhole`: the schema has every option that the nodes' engines may have, as far as anybody can know here. */
+/**
+ * Confirms schema errors with the engine. `isWhole`: the schema lists every option that the nodes' engines may have, as far as
+ * the controller can know.
+ */
 async function confirm(
   errors: readonly OptionFinding[],
   isWhole: boolean,
@@ -78,7 +81,7 @@ async function confirm(
   const result = await engine.validateConfig(config, signal);
   if (result.status !== 'checked') return unconfirmed;
   if (result.unknown.length > 0 || result.errors.length > 0) {
-    // What it has not is left to the nodes' engines, and named when the engine is asked about the whole.
+    // Components that this engine lacks are left to the nodes' engines; the engine level reports them.
     const isLacking = ({ path }: OptionFinding) =>
       result.unknown.some((what) => what.endsWith(`"${path[0] === 'global' ? 'global' : path[1]}"`));
     return { refused: errors.filter((error) => isForBuild(error) || !isLacking(error)), accepted: [] };
@@ -87,7 +90,7 @@ async function confirm(
   let probes = 0;
   for (const error of errors) {
     if (isForBuild(error)) confirmed.refused.push(error);
-    // It has found the option by another name, or does without.
+    // The engine has found the option by an alias, or does not need it.
     else if (error.kind === 'missing') continue;
     else if (error.kind !== 'unknown') {
       const message = `${error.message}, by the schema of the engine, which accepts it`;
@@ -95,7 +98,7 @@ async function confirm(
     } else if (probes >= MAX_PROBES) confirmed.refused.push(error);
     else {
       probes += 1;
-      // It reads the option, by a name that its schema does not tell, if it minds what is written there.
+      // If the engine rejects a wrong value here, it reads the option by an alias that the schema does not list.
       const probed = await engine.validateConfig(withProbe(config, error.path), signal);
       const isIgnored = probed.status !== 'checked' || probed.errors.length === 0;
       if (isIgnored) confirmed.refused.push(ignored(error));
@@ -106,7 +109,7 @@ async function confirm(
 
 const ignored = (error: OptionFinding): OptionFinding => ({
   ...error,
-  message: `${error.message}: the engine would ignore it in silence`,
+  message: `${error.message}: the engine would silently ignore it`,
 });
 
 function withProbe(config: string, path: readonly string[]): string {
@@ -120,7 +123,7 @@ function withProbe(config: string, path: readonly string[]): string {
 }
 
 function toFinding({ path, message, hint, kind }: OptionFinding): Finding {
-  // What is missing has no place of its own.
+  // A missing option has no position of its own.
   const at = kind === 'missing' ? path.slice(0, -1) : path;
   const [section, key] = path;
   const isComponent = (SECTIONS as readonly string[]).includes(section ?? '');
@@ -133,7 +136,7 @@ function toFinding({ path, message, hint, kind }: OptionFinding): Finding {
   };
 }
 
-/** Of sinks that every Vector has. Without a schema nobody knows whether the nodes' engines mind. */
+/** For sinks that every Vector has. Without a schema it is unknown whether the nodes' engines reject such a template. */
 function bareTemplates({ section, key, options, disabled }: Component): Finding[] {
   if (section !== 'sinks' || disabled || options.base_dir !== undefined) return [];
   if (options.dangerously_allow_unconfined_template_resolution === true) return [];

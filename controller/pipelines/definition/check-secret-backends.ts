@@ -1,4 +1,4 @@
-/** `SECRET[backend.key]`, which the engine itself replaces when it starts: whether there is such a backend. */
+/** Checks that `SECRET[backend.key]`, which the engine replaces when it starts, names a defined backend. */
 import { didYouMean } from '../../platform/text/nearest-name.ts';
 import type { Finding } from './checks.ts';
 import type { Definition } from './definition.ts';

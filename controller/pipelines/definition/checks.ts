@@ -1,6 +1,6 @@
 /**
- * What can be wrong with a pipeline, in levels: each looks only at what the level before it let through. A finding points
- * into the definition (a JSON pointer), so that whoever holds the text can name file, line and column.
+ * Checks a pipeline in levels: each level runs only if the previous one passed. A finding points into the definition by a JSON
+ * pointer, so that callers with the text can derive file, line and column.
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { RESERVED_PREFIX } from '../../../schemas/agent/limits.ts';
@@ -22,21 +22,21 @@ import {
 } from './definition.ts';
 import { eachString } from './map-strings.ts';
 import { isVrl } from './vrl-options.ts';
-import { vrlPlaceholders, whyNot } from './vrl-placeholders.ts';
+import { describeMisplacement, vrlPlaceholders } from './vrl-placeholders.ts';
 
-/** Of one level: more are told once these are mended. */
+/** Findings reported per level; the rest follow once these are fixed. */
 const MAX_FINDINGS = 50;
-/** Of a cycle. */
-const NAMES_TOLD = 20;
+/** Component names listed of a cycle. */
+const MAX_CYCLE_NAMES = 20;
 
 export const LEVELS = ['structure', 'references', 'secrets', 'options', 'vrl', 'engine'] as const;
 export type Level = (typeof LEVELS)[number];
 
 export interface Finding {
   level: Level;
-  /** Into the definition: `/transforms/parse/source`. */
+  /** JSON pointer into the definition: `/transforms/parse/source`. */
   pointer: string;
-  /** Inside the text at the pointer, from 1. */
+  /** Within the text at the pointer, counted from 1. */
   line?: number;
   column?: number;
   componentKey?: string;
@@ -52,10 +52,10 @@ export interface LevelResult {
 
 export interface CheckReport {
   findings: Finding[];
-  /** Nothing is refused for them, but whoever pushes should know. */
+  /** Faults that refuse nothing but that the author should see. */
   warnings: Finding[];
   levels: LevelResult[];
-  /** What the checker at hand does not know: no fault, but no proof either. */
+  /** Things that the controller's checker does not know: neither an error nor confirmed. */
   unknown: string[];
 }
 
@@ -64,7 +64,7 @@ const didYouMean = (word: string, known: readonly string[]): string => {
   return near !== '' && distance(word, near) <= Math.max(2, word.length / 3) ? `did you mean "${near}"?` : '';
 };
 
-/** A draft may still lack its source or sink: it runs nowhere. */
+/** A draft may lack a source or sink, since it runs nowhere. */
 export function checkStructure(components: readonly Component[], draft: boolean): Finding[] {
   const findings: Finding[] = [];
   const add = (component: Component, message: string, hint: string) =>
@@ -116,7 +116,7 @@ export function checkReferences(components: readonly Component[]): Finding[] {
         pointer: `/${component.section}/${component.key}`,
         componentKey: component.key,
         message: `"${component.key}" has no input`,
-        hint: 'connect a source or a transform to it, or switch it off',
+        hint: 'connect a source or a transform to it, or disable it',
       });
     }
     for (const [index, entry] of component.inputs.entries()) {
@@ -135,7 +135,7 @@ export function checkReferences(components: readonly Component[]): Finding[] {
       if (component.inputs.indexOf(entry) !== index) {
         findings.push({
           ...base,
-          message: `"${entry}" stands twice in the inputs of "${component.key}"`,
+          message: `"${entry}" is listed twice in the inputs of "${component.key}"`,
           hint: 'remove one of the two',
         });
       }
@@ -145,14 +145,14 @@ export function checkReferences(components: readonly Component[]): Finding[] {
   return findings;
 }
 
-/** What can be said of the graph by looking at nothing else: no program is read, and no secret is asked for. */
+/** Checks the graph alone: reads no program and asks for no secret. */
 export function checkGraph(definition: Definition): Finding[] {
   const components = componentsOf(definition);
   const findings = [...checkStructure(components, !definition.deployed), ...checkGlobal(definition)];
   return findings.length > 0 ? findings : checkReferences(components);
 }
 
-/** Why an entry of `inputs` stands for nothing. */
+/** Explains why an entry of `inputs` matches nothing. */
 export function explainMissing(entry: string, component: Component, components: readonly Component[]) {
   const upstream = components.filter((other) => other.section !== 'sinks' && other.key !== component.key);
   const [key = entry, ...rest] = entry.split('.');
@@ -209,17 +209,21 @@ function findCycle(components: readonly Component[]): Finding[] {
       } else if (state.get(next) === 'open') {
         const from = path.findIndex((step) => step.key === next);
         const cycle = [...path.slice(from).map((step) => step.key), next].reverse();
-        const told =
-          cycle.length <= NAMES_TOLD
+        const names =
+          cycle.length <= MAX_CYCLE_NAMES
             ? cycle
-            : [...cycle.slice(0, NAMES_TOLD - 1), `${cycle.length - NAMES_TOLD} more`, ...cycle.slice(-1)];
+            : [
+                ...cycle.slice(0, MAX_CYCLE_NAMES - 1),
+                `${cycle.length - MAX_CYCLE_NAMES} more`,
+                ...cycle.slice(-1),
+              ];
         const component = byKey.get(next);
         return [
           {
             level: 'references',
             pointer: `/${component?.section ?? 'transforms'}/${next}/inputs`,
             componentKey: next,
-            message: `the components form a cycle: ${told.join(' → ')}`,
+            message: `the components form a cycle: ${names.join(' → ')}`,
             hint: 'take one of these inputs out',
           },
         ];
@@ -231,12 +235,12 @@ function findCycle(components: readonly Component[]): Finding[] {
   return [];
 }
 
-/** `$$` is a dollar, `${…}` and `$name` are read from the engine's environment before it parses the file. */
+/** `$$` is a dollar; the engine replaces `${…}` and `$name` from its environment before it parses the file. */
 const VARIABLE = /\$(?:\$|\{([A-Za-z0-9_.]+)(:?[-?][^}]{0,1024})?\}|([A-Za-z0-9_.]+))/g;
-/** What an engine's environment holds beside secrets. */
+/** Variables in an engine's environment besides secrets. */
 const AMBIENT = new Set(['HOSTNAME', 'TZ', 'LANG']);
 
-/** `secrets` also names the certificate files that there are, as `certificateVariable` does. */
+/** `secrets` also contains the existing certificate files, as named by `certificateVariable`. */
 export function checkVariables(definition: Definition, secrets: ReadonlySet<string>): Finding[] {
   const findings: Finding[] = [];
   eachString(
@@ -257,7 +261,7 @@ export function checkVariables(definition: Definition, secrets: ReadonlySet<stri
           findings.push({
             level: 'secrets',
             pointer,
-            ...place(text, match.index),
+            ...positionIn(text, match.index),
             ...componentAt(pointer),
             ...explainCertificate(filename, secrets),
           });
@@ -269,7 +273,7 @@ export function checkVariables(definition: Definition, secrets: ReadonlySet<stri
         findings.push({
           level: 'secrets',
           pointer,
-          ...place(text, match.index),
+          ...positionIn(text, match.index),
           ...componentAt(pointer),
           ...explainVariable(name, match[0], secrets),
         });
@@ -294,7 +298,7 @@ function explainVariable(
   const variable = secretVariable(name.slice('SVC_SECRET_'.length));
   if (variable !== name) {
     return {
-      message: `no secret can be called so that its variable is ${name}`,
+      message: `no secret name leads to the variable ${name}`,
       hint: `variables of secrets have upper case letters, digits and _ only: write \${${variable}}`,
     };
   }
@@ -314,11 +318,11 @@ function explainCertificate(
   if (filename === null) {
     return {
       message: `"\${${CERT_DIR}}" names no certificate file`,
-      hint: `write the file name behind it, for example "${reference}ca.pem"`,
+      hint: `write the file name after it, for example "${reference}ca.pem"`,
     };
   }
-  const files = [...known].flatMap((one) =>
-    one.startsWith(`${CERT_DIR}/`) ? one.slice(CERT_DIR.length + 1) : [],
+  const files = [...known].flatMap((path) =>
+    path.startsWith(`${CERT_DIR}/`) ? path.slice(CERT_DIR.length + 1) : [],
   );
   return {
     message: `the certificate file "${filename}" does not exist in this environment`,
@@ -328,10 +332,10 @@ function explainCertificate(
   };
 }
 
-/** A secret has to be a text: it can be no key, and in VRL it has to stand in a string. */
+/** A secret must be a text: it cannot be a key, and in VRL it must be inside a string. */
 export function checkSecretPositions(definition: Definition): Finding[] {
   const findings: Finding[] = [];
-  const look = (
+  const visit = (
     type: string,
     path: readonly string[],
     base: string,
@@ -345,30 +349,30 @@ export function checkSecretPositions(definition: Definition): Finding[] {
     if (typeof value === 'string') {
       if (!value.includes('SVC_SECRET_') || !isVrl(type, path, parent)) return;
       for (const placeholder of vrlPlaceholders(value)) {
-        const finding = whyNot(placeholder);
-        if (finding) add(finding, place(value, placeholder.start));
+        const finding = describeMisplacement(placeholder);
+        if (finding) add(finding, positionIn(value, placeholder.start));
       }
     } else if (typeof value === 'object' && value !== null) {
       for (const [key, item] of Object.entries(value)) {
         if (secretReferences(key).length > 0) {
           add({
-            message: `the key "${key.slice(0, 200)}" holds a secret`,
-            hint: 'write the key out, and secrets in values alone',
+            message: `the key "${key.slice(0, 200)}" contains a secret`,
+            hint: 'write the key in full, and use secrets in values only',
           });
         }
-        look(type, [...path, key], base, item, value);
+        visit(type, [...path, key], base, item, value);
       }
     }
   };
   for (const section of SECTIONS) {
     for (const [key, component] of Object.entries(definition[section] as Record<string, { type?: unknown }>))
-      look(String(component.type), [], `/${section}/${key}`, component);
+      visit(String(component.type), [], `/${section}/${key}`, component);
   }
-  look('', [], '/global', definition.global);
+  visit('', [], '/global', definition.global);
   return findings;
 }
 
-function place(text: string, offset: number): { line: number; column: number } {
+function positionIn(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
 }
@@ -378,16 +382,16 @@ function componentAt(pointer: string): { componentKey?: string } {
   return section !== 'global' && key !== undefined ? { componentKey: key } : {};
 }
 
-interface PlacedProgram extends Program {
+interface LocatedProgram extends Program {
   pointer: string;
   componentKey: string;
 }
 
-/** Every VRL text of the definition with the place where it stands. */
-export function programsOf(components: readonly Component[]): PlacedProgram[] {
+/** Every VRL text of the definition, with its JSON pointer. */
+export function programsOf(components: readonly Component[]): LocatedProgram[] {
   return components.flatMap((component) => {
     const at = `/${component.section}/${component.key}`;
-    const made = (source: unknown, pointer: string, purpose: Program['purpose']): PlacedProgram[] => {
+    const toProgram = (source: unknown, pointer: string, purpose: Program['purpose']): LocatedProgram[] => {
       if (typeof source === 'string') return [{ source, purpose, pointer, componentKey: component.key }];
       const nested = source as { type?: unknown; source?: unknown } | null | undefined;
       if (nested?.type === 'vrl' && typeof nested.source === 'string') {
@@ -400,18 +404,18 @@ export function programsOf(components: readonly Component[]): PlacedProgram[] {
     const { options } = component;
     switch (component.type) {
       case 'remap':
-        return made(options.source, `${at}/source`, 'program');
+        return toProgram(options.source, `${at}/source`, 'program');
       case 'filter':
-        return made(options.condition, `${at}/condition`, 'condition');
+        return toProgram(options.condition, `${at}/condition`, 'condition');
       case 'route':
         return Object.entries((options.route as Record<string, unknown> | undefined) ?? {}).flatMap(
-          ([name, condition]) => made(condition, pointerTo(`${at}/route`, name), 'condition'),
+          ([name, condition]) => toProgram(condition, pointerTo(`${at}/route`, name), 'condition'),
         );
       case 'exclusive_route':
-        // Of any shape: what it should be is for the engine to say.
+        // May have any shape; the engine reports a wrong one.
         return (Array.isArray(options.routes) ? options.routes : []).flatMap(
           (route: { condition?: unknown } | null, index) =>
-            made(route?.condition, `${at}/routes/${index}/condition`, 'condition'),
+            toProgram(route?.condition, `${at}/routes/${index}/condition`, 'condition'),
         );
       default:
         return [];
@@ -422,16 +426,16 @@ export function programsOf(components: readonly Component[]): PlacedProgram[] {
 export interface CheckOptions {
   secrets: ReadonlySet<string>;
   engine: EngineChecks;
-  /** `skip` leaves the engine level out, with this reason. `confirm` gives the config where a fault may be asked about. */
+  /** `skip` skips the engine level for this reason. `confirm` returns the config if the engine may be asked about an option. */
   engineLevel: { configYaml: string } | { skip: string; confirm?: () => string | null };
-  /** Engines of the environment's nodes; empty where none is known. */
+  /** Engines of the environment's nodes; empty if none is known. */
   nodeEngines: readonly NodeEngine[];
   signal?: AbortSignal;
 }
 
 const KINDS = { sources: 'SOURCE', transforms: 'TRANSFORM', sinks: 'SINK' } as const;
 
-/** A draft runs nowhere, so nothing of it is refused for what nodes have. */
+/** A draft runs nowhere, so the types that nodes lack do not refuse it. */
 export async function checkTypesOnNodes(
   { deployed, nodeSelector }: Definition,
   components: readonly Component[],
@@ -440,26 +444,29 @@ export async function checkTypesOnNodes(
   const used = components
     .filter(({ disabled }) => !disabled)
     .map(({ section, type, key }): UsedType => ({ kind: KINDS[section], type, componentKey: key }));
-  const { refused, warnings, confirmed } = await checkTypes(
+  const { rejected, warnings, confirmed } = await checkTypes(
     deployed ? used : [],
     nodeSelector ?? null,
     nodeEngines,
     ({ kind, type }) => engine.knowsType(kind, type),
   );
   const sectionOf = new Map(components.map(({ key, section }) => [key, section]));
-  const toFinding = ({ used: { componentKey }, message, hint }: (typeof refused)[number]): Finding => ({
+  const toFinding = ({ used: { componentKey }, message, hint }: (typeof rejected)[number]): Finding => ({
     level: 'engine',
     pointer: `/${sectionOf.get(componentKey)}/${componentKey}/type`,
     ...{ componentKey, message, hint },
   });
-  const findings = refused.slice(0, MAX_FINDINGS).map(toFinding);
-  /** The engine here lacks a type that all of the nodes have. */
+  const findings = rejected.slice(0, MAX_FINDINGS).map(toFinding);
+  /** Whether the controller's engine lacks a type that all target nodes have. */
   const isConfirmed = (what: string) =>
     what.startsWith('the component type ') && [...confirmed].some((key) => what.endsWith(` of "${key}"`));
   return { findings, warnings: warnings.map(toFinding), isConfirmed };
 }
 
-/** Runs the levels in order and stops at the first that fails: what follows from a fault is not reported as another. */
+/**
+ * Runs the levels in order and stops at the first that fails, so that a consequence of a fault is not reported as another
+ * fault.
+ */
 export async function checkPipeline(definition: Definition, options: CheckOptions): Promise<CheckReport> {
   const components = componentsOf(definition);
   const levels: LevelResult[] = [];

@@ -1,4 +1,4 @@
-/** From a definition to what is stored and shipped: the graph, and the engine's YAML. */
+/** Compiles a definition to what is stored and served: the graph and the engine's YAML. */
 import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
 import { isDefaultDataDir } from './default-data-dir.ts';
 import {
@@ -15,7 +15,7 @@ export interface Compiled {
   nodes: GraphNode[];
   edges: GraphEdge[];
   configYaml: string;
-  /** Keys of the components that the config is without: switched off, or fed by such ones alone. */
+  /** Keys of components that the config omits: disabled ones, and those that only disabled ones feed. */
   leftOut: string[];
 }
 
@@ -27,7 +27,7 @@ const KIND: Record<Section, GraphNode['kind']> = {
 const COLUMN_PX = 280;
 const ROW_PX = 120;
 
-/** `definition` has passed the checks; an input that resolves to nothing is simply left out here. */
+/** `definition` must have passed the checks. An input that resolves to nothing is left out. */
 export function compile(definition: Definition): Compiled {
   const components = componentsOf(definition);
   const inputs = new Map(components.map((component) => [component, resolvedInputs(component, components)]));
@@ -63,7 +63,7 @@ export function compile(definition: Definition): Compiled {
   return { nodes, edges, ...renderConfig(inputs, definition.global) };
 }
 
-/** What feeds each component. Resolved once: everything here goes over it in rounds. */
+/** The resolved inputs of each component. Resolved once, since the algorithms here iterate over them. */
 type Inputs = ReadonlyMap<Component, readonly Input[]>;
 
 function resolvedInputs(component: Component, components: readonly Component[]): Input[] {
@@ -78,7 +78,7 @@ function resolvedInputs(component: Component, components: readonly Component[]):
     });
 }
 
-/** The engine's config. Disabled components are left out, and with them whatever then has no input. */
+/** Renders the engine's config without disabled components and without components that then have no input. */
 function renderConfig(
   resolved: Inputs,
   global: Record<string, unknown>,
@@ -123,7 +123,7 @@ function renderConfig(
   };
 }
 
-/** Steps from the sources, for a left-to-right first layout. */
+/** Distance of each component from the sources, for a left-to-right layout. */
 function depths(inputs: Inputs): Map<string, number> {
   const depth = new Map<string, number>(
     [...inputs.keys()].map((component) => [component.key, component.section === 'sources' ? 0 : 1]),

@@ -1,4 +1,4 @@
-/** What a pipeline is made of, whoever describes it: components by key, in three kinds. */
+/** The definition of a pipeline, common to manifests, graphs and engine configs: components by key in three sections. */
 import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
 import { outputsOf } from '../../../schemas/pipelines/outputs.ts';
 
@@ -31,7 +31,7 @@ export interface Component {
   disabled: boolean;
 }
 
-/** All components in the order of writing: sources, transforms, sinks. A key may come twice: the checks refuse that. */
+/** All components in written order: sources, transforms, sinks. A key may occur twice; the checks refuse that. */
 export function componentsOf(definition: Definition): Component[] {
   return SECTIONS.flatMap((section) =>
     Object.entries(definition[section] as Record<string, Record<string, unknown>>).map(([key, value]) => {
@@ -56,8 +56,8 @@ export interface Input {
 const WILDCARD = /[*?[\]]/;
 
 /**
- * What an entry of `inputs` stands for. A wildcard becomes every output that it matches, so that it never reaches the
- * components which the agent adds on the node.
+ * Resolves an entry of `inputs`. A wildcard expands to the outputs that it matches, so that it never matches components that
+ * the agent adds on the node.
  */
 export function resolveInput(entry: string, components: readonly Component[]): Input[] {
   if (WILDCARD.test(entry)) {
@@ -83,7 +83,7 @@ export function resolveInput(entry: string, components: readonly Component[]): I
   return outputs.named === null || outputs.named.includes(port) ? [{ key, port }] : [];
 }
 
-/** `*` and `?` as shells have them. Matched by hand: a pattern from outside must not become a regular expression. */
+/** Matches `*` and `?` as shells do. Written by hand: a pattern from outside must not become a regular expression. */
 export function globMatcher(pattern: string): (text: string) => boolean {
   return (text) => {
     let p = 0;

@@ -1,4 +1,4 @@
-/** Every text below a value, with its JSON pointer. */
+/** Visits every string below a value, with its JSON pointer. */
 export function eachString(
   value: unknown,
   pointer: string,

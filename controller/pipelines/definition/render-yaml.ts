@@ -1,12 +1,12 @@
 /**
- * The engine's YAML. The engine puts the values of placeholders into the text before it parses it, so a string with a
- * secret is written in double quotes on one line, in which every value can be escaped, and a VRL program as a block, in
- * which nothing but VRL's own escapes count.
+ * Renders the engine's YAML. The engine replaces placeholders in the text before it parses it. A string with a secret is
+ * therefore written in double quotes on one line, where every value can be escaped, and a VRL program as a block, where only
+ * VRL's own escapes apply.
  */
 import { Scalar, stringify } from 'yaml';
 import { secretReferences } from '../../secrets/index.ts';
 import { isVrl } from './vrl-options.ts';
-import { withVrlForms } from './vrl-placeholders.ts';
+import { escapeSecretsInVrl } from './vrl-placeholders.ts';
 
 const SECTIONS: ReadonlySet<string> = new Set(['sources', 'transforms', 'sinks']);
 
@@ -45,8 +45,8 @@ function quote(type: string, path: readonly string[], value: unknown, parent?: u
 
 function quoteText(text: string, vrl: boolean): string | Scalar<string> {
   if (!text.includes('SVC_SECRET_') || secretReferences(text).length === 0) return text;
-  // A last line of blanks alone cannot end a block; VRL does not see it.
-  const scalar = new Scalar(vrl ? withVrlForms(text.replace(/\n[\t ]+$/, '\n')) : text);
+  // A block cannot end with a line of blanks; VRL ignores that line.
+  const scalar = new Scalar(vrl ? escapeSecretsInVrl(text.replace(/\n[\t ]+$/, '\n')) : text);
   scalar.type = vrl ? Scalar.BLOCK_LITERAL : Scalar.QUOTE_DOUBLE;
   return scalar;
 }

@@ -1,9 +1,9 @@
-/** Copies of configs for other places are made without the credentials that are written out in them. */
+/** Removes the plain-text credentials from configs that are copied to another environment or team. */
 import type { GraphNode } from '../../../schemas/api/pipelines.ts';
 import { pointerTo } from '../../platform/yaml/pointer.ts';
 import { isSensitive } from './mask.ts';
 
-/** The config without them, and where they stood, as JSON pointers below `at`. */
+/** Returns the config without credentials, and their JSON pointers below `at`. */
 export function withoutCredentials(
   config: Record<string, unknown>,
   at = '',
@@ -11,9 +11,9 @@ export function withoutCredentials(
   const stripped: string[] = [];
   const clean = (value: unknown, key: string, pointer: string): unknown => {
     if (Array.isArray(value)) {
-      const kept = value.filter((item) => !isSensitive(key, item));
-      if (kept.length < value.length) stripped.push(pointer);
-      return kept.map((item, index) => clean(item, key, pointerTo(pointer, index)));
+      const retained = value.filter((item) => !isSensitive(key, item));
+      if (retained.length < value.length) stripped.push(pointer);
+      return retained.map((item, index) => clean(item, key, pointerTo(pointer, index)));
     }
     if (typeof value !== 'object' || value === null) return value;
     return cleanRecord(value as Record<string, unknown>, pointer);
@@ -32,7 +32,7 @@ export function withoutCredentials(
   return { config: cleanRecord(config, at), stripped };
 }
 
-/** `stripped` are pointers that begin with the component's key: `/out/auth/password`. */
+/** `stripped` holds pointers that begin with the component's key: `/out/auth/password`. */
 export function stripCredentials(nodes: readonly GraphNode[]): { nodes: GraphNode[]; stripped: string[] } {
   const stripped: string[] = [];
   const clean = nodes.map((node): GraphNode => {

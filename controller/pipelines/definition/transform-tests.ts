@@ -1,4 +1,4 @@
-/** The tests that a pipeline's manifest describes: what goes into a transform, and what must be true of what comes out. */
+/** Runs the tests of a pipeline's manifest: the input events of a transform, and a condition on its output. */
 import { closest, distance } from 'fastest-levenshtein';
 import type { TestResult } from '../../../schemas/api/git-plan.ts';
 import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
@@ -10,25 +10,25 @@ export type TransformTest = PipelineSpec['tests'][number];
 export interface TestOptions {
   engine: Pick<EngineChecks, 'testTransforms'>;
   signal?: AbortSignal;
-  /** False leaves the engine out, which is a process for every pipeline: what is known of VRL here judges alone. */
+  /** False skips the engine, which needs a process per pipeline; the built-in VRL compiler then decides alone. */
   useEngine?: boolean;
 }
 
-/** Of one test. */
+/** Events per test. */
 const MAX_EVENTS = 1_000;
 const MAX_INPUT_CHARS = 1024 * 1024;
 /** VRL reads no deeper. */
 const MAX_DEPTH = 64;
 const MESSAGE_CHARS = 2_000;
 
-/** One result a test, in order; `line` is for whoever knows the file. Never throws for what a test says or does. */
+/** Returns one result per test, in order; the caller fills in `line`. Never throws because of a test. */
 export async function runTests(
   definition: Definition & { tests: readonly TransformTest[] },
   { engine, signal, useEngine = true }: TestOptions,
 ): Promise<TestResult[]> {
   const components = componentsOf(definition);
-  const made = definition.tests.map((test) => caseOf(test, components));
-  const cases = made.flatMap((one) => (typeof one === 'string' ? [] : [one]));
+  const built = definition.tests.map((test) => buildCase(test, components));
+  const cases = built.flatMap((test) => (typeof test === 'string' ? [] : [test]));
   const verdicts =
     cases.length === 0
       ? []
@@ -38,7 +38,7 @@ export async function runTests(
         );
   const next = verdicts[Symbol.iterator]();
   return definition.tests.map(({ name, component }, index) => {
-    const one = made[index];
+    const one = built[index];
     const verdict: Verdict =
       typeof one === 'string' ? { status: 'failed', message: one } : (next.next().value as Verdict);
     return {
@@ -51,11 +51,11 @@ export async function runTests(
   });
 }
 
-/** Or what is wrong with the test itself. */
-function caseOf(test: TransformTest, components: readonly Component[]): TransformCase | string {
+/** Builds the case of a test, or returns what is wrong with the test. */
+function buildCase(test: TransformTest, components: readonly Component[]): TransformCase | string {
   const transforms = components.filter(({ section }) => section === 'transforms');
   const [key = '', ...rest] = test.component.split('.');
-  const transform = transforms.find((one) => one.key === key);
+  const transform = transforms.find((transform) => transform.key === key);
   if (!transform) return explainUnknown(key, transforms, components);
   const port = rest.length > 0 ? rest.join('.') : null;
   const { plain, named } = outputsOf(transform);
@@ -65,7 +65,7 @@ function caseOf(test: TransformTest, components: readonly Component[]): Transfor
     return `${transform.type} "${key}" has ${what}; name ${outputs.join(', ')}`;
   }
   const events = Array.isArray(test.input) ? (test.input as unknown[]) : [test.input];
-  const fault = faultOf(events);
+  const fault = findInputFault(events);
   if (fault !== null) return fault;
   const { type, options } = transform;
   return { key, type, options, port, events: events as object[], expect: test.expect };
@@ -76,9 +76,9 @@ function explainUnknown(
   transforms: readonly Component[],
   components: readonly Component[],
 ): string {
-  const other = components.find((one) => one.key === key);
-  if (other) return `"${key}" is no transform; only transforms can be tested`;
-  const keys = transforms.map((one) => one.key);
+  const other = components.find((component) => component.key === key);
+  if (other) return `"${key}" is not a transform; only transforms can be tested`;
+  const keys = transforms.map((transform) => transform.key);
   const near = keys.length > 0 ? closest(key, keys) : '';
   const hint =
     near !== '' && distance(key, near) <= Math.max(2, key.length / 3)
@@ -87,7 +87,7 @@ function explainUnknown(
   return `there is no transform "${key}"; ${hint}`;
 }
 
-function faultOf(events: readonly unknown[]): string | null {
+function findInputFault(events: readonly unknown[]): string | null {
   if (events.length === 0) return 'input is an empty list; write at least one event';
   if (events.length > MAX_EVENTS) return `input has ${events.length} events, the limit is ${MAX_EVENTS}`;
   for (const event of events) {

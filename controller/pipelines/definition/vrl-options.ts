@@ -1,6 +1,6 @@
-/** Which options of components are VRL, wherever they stand. */
+/** Decides which options of components contain VRL. */
 
-/** Options that hold a condition, which is VRL when it is written as a string. */
+/** Options that hold a condition, which is VRL if it is a string. */
 const CONDITIONS: ReadonlySet<string> = new Set([
   'condition',
   'starts_when',
@@ -9,7 +9,7 @@ const CONDITIONS: ReadonlySet<string> = new Set([
   'forward_when',
 ]);
 
-/** `path` leads from a component to the text, `parent` is the mapping or list that holds it. */
+/** `path` leads from the component to the text; `parent` is the mapping or list that contains the text. */
 export function isVrl(type: string, path: readonly string[], parent: unknown): boolean {
   const key = path.at(-1) ?? '';
   const { type: kind, strategy } = (parent ?? {}) as { type?: unknown; strategy?: unknown };

@@ -1,43 +1,52 @@
 /**
- * Where the placeholders of secrets stand in a VRL program. The engine replaces them in the text before VRL reads it, so
- * a value is code wherever it is not escaped for the place.
+ * Finds the placeholders of secrets in a VRL program. The engine replaces them before VRL reads the text, so a value that is
+ * not escaped for its context is executed as code.
  */
 import { vrlVariable } from '../../secrets/index.ts';
 
-/** `text`: in a string in double quotes. All others but `comment` cannot take a value without running it. */
-type Place = 'text' | 'comment' | 'code' | 'raw' | 'regex' | 'time' | 'template' | 'field' | 'escaped';
+/** `text`: in a double-quoted string. All others except `comment` would execute a value. */
+type PlaceholderContext =
+  | 'text'
+  | 'comment'
+  | 'code'
+  | 'raw'
+  | 'regex'
+  | 'time'
+  | 'template'
+  | 'field'
+  | 'escaped';
 
 export interface VrlPlaceholder {
-  /** In UTF-16 units. */
+  /** Offset in UTF-16 units. */
   start: number;
-  /** As it is written. */
+  /** The placeholder as written. */
   written: string;
   variable: string;
-  /** `:-text`, `?text` and the like; empty where there is none. */
+  /** `:-text`, `?text` and the like; empty if there is none. */
   rest: string;
-  place: Place;
+  place: PlaceholderContext;
 }
 
 /**
- * `$$`; placeholders as the engine finds them (what follows a name is bounded, so that looking takes linear time); an
- * escape; what begins and ends comments, strings, raw literals and templates.
+ * Matches `$$`; placeholders as the engine finds them (the part after the name is bounded, so that matching takes linear time);
+ * an escape; and the delimiters of comments, strings, raw literals and templates.
  */
 const TOKEN =
   /\$\$|\$\{([\w.]+)((?::?[-?])[^}]{0,1024})?\}|\$([\w.]+)|\\[^$\n]?|[#"\n]|(?<!\w)[srt]'|'|\{\{|\}\}/g;
 const SECRET = /^SVC_SECRET_[A-Z0-9_]+$/;
-const RAW: Readonly<Record<string, Place>> = { "s'": 'raw', "r'": 'regex', "t'": 'time' };
+const RAW: Readonly<Record<string, PlaceholderContext>> = { "s'": 'raw', "r'": 'regex', "t'": 'time' };
 
-/** Every placeholder of a secret, in order. */
+/** All placeholders of secrets, in order. */
 export function vrlPlaceholders(source: string): VrlPlaceholder[] {
   const found: VrlPlaceholder[] = [];
-  let place: Place = 'code';
+  let place: PlaceholderContext = 'code';
   let backslashEnd = -1;
   for (const match of source.matchAll(TOKEN)) {
     const [token, braced, rest = '', bare] = match;
     const start = match.index;
     const variable = braced ?? bare;
     if (variable !== undefined) {
-      // A default of several lines ends the comment.
+      // A multi-line default ends the comment.
       if (place === 'comment' && rest.includes('\n')) place = 'code';
       if (!SECRET.test(variable)) continue;
       const escaped = place === 'text' && start === backslashEnd;
@@ -63,8 +72,8 @@ export function vrlPlaceholders(source: string): VrlPlaceholder[] {
   return found;
 }
 
-/** The program with the escaped form of each secret where that is text. What `whyNot` refuses stays as it is. */
-export function withVrlForms(source: string): string {
+/** Replaces each secret in text by its escaped form. Placeholders that `describeMisplacement` refuses stay unchanged. */
+export function escapeSecretsInVrl(source: string): string {
   let text = '';
   let end = 0;
   for (const { start, written, variable, rest, place } of vrlPlaceholders(source)) {
@@ -75,8 +84,8 @@ export function withVrlForms(source: string): string {
   return text + source.slice(end);
 }
 
-/** Why a secret cannot stand there, and what to write instead; null where it can. */
-export function whyNot({
+/** Describes why a secret cannot be used there, and what to write instead; null if it can. */
+export function describeMisplacement({
   written,
   variable,
   rest,
@@ -89,43 +98,43 @@ export function whyNot({
     case 'text':
       return /^:?-/.test(rest) && /["\\]|\{\{/.test(rest)
         ? {
-            message: `the default of ${written} holds a quote, a backslash or {{, which would be read as VRL`,
+            message: `the default of ${written} contains a quote, a backslash or {{, which would be read as VRL`,
             hint: 'write a default without them',
           }
         : null;
     case 'code':
       return {
-        message: `${written} stands outside of a string, so its value would be run as VRL`,
+        message: `${written} is outside of a string, so its value would be run as VRL`,
         hint: `write it in double quotes: ${inQuotes}; for a number, to_int!(${inQuotes})`,
       };
     case 'raw':
       return {
-        message: `${written} stands in a raw string, which a value with ' would end`,
+        message: `${written} is in a raw string, which a value with ' would end`,
         hint: `write it in double quotes: ${inQuotes}`,
       };
     case 'regex':
       return {
-        message: `${written} stands in a regular expression, which its value would become a part of`,
+        message: `${written} is in a regular expression, and its value would become part of it`,
         hint: `compare with a string in double quotes, for example contains(string!(.message), ${inQuotes})`,
       };
     case 'time':
       return {
-        message: `${written} stands in a timestamp, which is read before the value is known`,
+        message: `${written} is in a timestamp, which is read before the value is known`,
         hint: `parse it: parse_timestamp!(${inQuotes}, format: "%+")`,
       };
     case 'template':
       return {
-        message: `${written} stands between {{ and }}, so its value would be run as VRL`,
+        message: `${written} is between {{ and }}, so its value would be run as VRL`,
         hint: `put it into a variable first: key = ${inQuotes}`,
       };
     case 'field':
       return {
-        message: `${written} stands in the name of a field`,
+        message: `${written} is in the name of a field`,
         hint: `set the field by its path: . = set!(., [${inQuotes}], "the value")`,
       };
     case 'escaped':
       return {
-        message: `${written} stands behind a backslash, which would escape the first character of its value`,
+        message: `${written} follows a backslash, which would escape the first character of its value`,
         hint: `write ${inQuotes} without the backslash, or \\\\ for a backslash`,
       };
   }

@@ -1,4 +1,4 @@
-/** A deployment is one version on its way to the nodes; its id is that of the version. */
+/** The state of a deployment: one version on its way to the nodes, identified by the id of the version. */
 import { Deployment, DeploymentId } from '../../../schemas/api/pipelines.ts';
 import { readStatus } from '../../fleet/status/index.ts';
 import { objectScope } from '../../identity/access/index.ts';
@@ -8,7 +8,7 @@ import { findPipeline, findVersion } from '../lifecycle/store.ts';
 
 export const deployment = query({
   name: 'pipeline.deployment',
-  summary: 'How far a version has come: on its way, running, failed, or replaced',
+  summary: 'State of the deployment of a version: in progress, succeeded, failed, superseded or undeployed',
   role: 'VIEWER',
   permission: 'pipelines.read',
   input: DeploymentId,
@@ -33,8 +33,12 @@ export const deployment = query({
     };
     const { deployedVersionId, isDraft } = record;
     if (isDraft)
-      return { ...answer, state: 'UNDEPLOYED' as const, reason: 'The pipeline is a draft: it runs nowhere' };
-    // During a rollout canary nodes run a version that is not the deployed one yet.
+      return {
+        ...answer,
+        state: 'UNDEPLOYED' as const,
+        reason: 'The pipeline is a draft, which runs nowhere',
+      };
+    // During a rollout, canary nodes run a version that is not the deployed one.
     const isCanary = status.onNodes.some(({ desiredVersion }) => desiredVersion === version.version);
     if (deployedVersionId !== versionId && !isCanary)
       return {

@@ -1,6 +1,6 @@
 /**
- * What git's versions do to rollouts: whether a version goes to all nodes at once or to canary nodes first, what becomes of
- * a rollout that is active. Decided for each manifest of a batch, written for all together.
+ * Decides how versions from git affect rollouts: whether a version goes to all nodes at once or to canary nodes first, and what
+ * happens to an active rollout. Decided per manifest of a batch, written once for all.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
@@ -8,78 +8,90 @@ import { parse } from 'yaml';
 import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
 import { continueRollouts, endActive, startRollouts } from '../../delivery/rollouts/index.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
-import { type DeployedVersions, readServed, type VersionServed } from '../lifecycle/store.ts';
+import { type DeployedVersions, readServedVersions, type ServedVersion } from '../lifecycle/store.ts';
 
-export interface Staged {
-  /** The version that all nodes run, or those that are no canary nodes; null for none. */
-  runs: string | null;
-  /** The version is that of a rollout. */
+export interface RolloutDecision {
+  /** The version of all nodes that are not canary nodes; null for none. */
+  deployedVersionId: string | null;
+  /** Whether the version belongs to a rollout. */
   canary: boolean;
-  /** Whether a rollout begins, ends or changes: nodes may be served something else. */
+  /** Whether a rollout starts, ends or changes, so that nodes may be served something else. */
   changes: boolean;
 }
 
-export interface Deciding {
+export interface RolloutInput {
   pipelineId: string;
   spec: PipelineSpec;
-  /** What git says now. */
+  /** The version of the current manifest. */
   version: { id: string; version: number };
-  served: VersionServed;
-  /** The version that is deployed. */
-  ran: string | null;
-  /** Of the rollout that is active. */
+  served: ServedVersion;
+  /** The currently deployed version. */
+  previousVersionId: string | null;
+  /** The canary of the active rollout. */
   canary: DeployedVersions['canary'];
-  servedBy: ReadonlyMap<string, VersionServed>;
+  servedBy: ReadonlyMap<string, ServedVersion>;
 }
 
-/** The database keeps the keys of objects in an order of its own, so texts may differ. */
-export const servesTheSame = (one: VersionServed, other: VersionServed): boolean =>
+/** Whether nodes are served the same. jsonb reorders object keys, so configs are compared parsed. */
+export const servesTheSame = (one: ServedVersion, other: ServedVersion): boolean =>
   one.logLevel === other.logLevel &&
   one.drainSeconds === other.drainSeconds &&
   isDeepStrictEqual(one.nodeSelector, other.nodeSelector) &&
   (one.configYaml === other.configYaml || isDeepStrictEqual(parse(one.configYaml), parse(other.configYaml)));
 
-/** What nodes get of the versions that decide; asks nothing where there is neither a rollout nor a wish for one. */
-export async function servedByStages(
+/**
+ * Reads the served content of the versions to compare with. Reads nothing if there is neither an active rollout nor a rollout
+ * section.
+ */
+export async function readRolloutVersions(
   db: Knex,
   items: readonly { spec: PipelineSpec }[],
   rows: readonly ({ id: string } | null)[],
-  standings: ReadonlyMap<string, DeployedVersions>,
-): Promise<ReadonlyMap<string, VersionServed>> {
+  current: ReadonlyMap<string, DeployedVersions>,
+): Promise<ReadonlyMap<string, ServedVersion>> {
   const ids = items.flatMap(({ spec }, index) => {
-    const standing = standings.get(rows[index]?.id ?? '');
-    if (!standing || !(spec.rollout || standing.canary)) return [];
-    return [standing.deployedVersionId, standing.canary?.versionId].filter((id) => id != null);
+    const versions = current.get(rows[index]?.id ?? '');
+    if (!versions || !(spec.rollout || versions.canary)) return [];
+    return [versions.deployedVersionId, versions.canary?.versionId].filter((id) => id != null);
   });
-  return readServed(db, ids);
+  return readServedVersions(db, ids);
 }
 
-export function stagesOf(commit: { sha: string; subject: string }) {
-  const begun: Parameters<typeof startRollouts>[2][number][] = [];
+export function planRollouts(commit: { sha: string; subject: string }) {
+  const started: Parameters<typeof startRollouts>[2][number][] = [];
   const ended: Parameters<typeof endActive>[2][number][] = [];
-  const carried: Parameters<typeof continueRollouts>[2][number][] = [];
+  const continued: Parameters<typeof continueRollouts>[2][number][] = [];
 
-  function decide({ pipelineId, spec, version, served, ran, canary, servedBy }: Deciding): Staged {
-    const is = (id: string | null | undefined) => {
+  function decide({
+    pipelineId,
+    spec,
+    version,
+    served,
+    previousVersionId,
+    canary,
+    servedBy,
+  }: RolloutInput): RolloutDecision {
+    const isServedBy = (id: string | null | undefined) => {
       const known = id == null ? undefined : servedBy.get(id);
       return known !== undefined && servesTheSame(known, served);
     };
     const end = (status: 'BROADENED' | 'ROLLED_BACK', reason: string) => {
       if (canary) ended.push({ pipelineId, status, reason });
     };
-    const toAll = { runs: version.id, canary: false, changes: canary !== null };
+    const toAll = { deployedVersionId: version.id, canary: false, changes: canary !== null };
     if (!spec.deployed) {
-      end('ROLLED_BACK', 'Git says deployed: false');
-      return { ...toAll, runs: null };
+      end('ROLLED_BACK', 'The manifest sets deployed: false');
+      return { ...toAll, deployedVersionId: null };
     }
     if (!spec.rollout) {
-      if (is(canary?.versionId)) end('BROADENED', 'Git has no rollout section any more');
+      if (isServedBy(canary?.versionId))
+        end('BROADENED', 'The rollout section was removed from the manifest');
       else end('ROLLED_BACK', `Superseded by version ${version.version}, which has no rollout section`);
       return toAll;
     }
-    // Also where labels or the section itself are all that is new: there is nothing to be tried.
-    if (is(ran)) {
-      end('ROLLED_BACK', 'Git went back to what the other nodes run');
+    // Also when only labels or the section itself changed: then there is nothing to roll out.
+    if (isServedBy(previousVersionId)) {
+      end('ROLLED_BACK', 'The manifest returned to the version that the other nodes run');
       return toAll;
     }
     const rollout = {
@@ -92,21 +104,21 @@ export function stagesOf(commit: { sha: string; subject: string }) {
       changelog: commit.subject,
       commit: commit.sha,
     } as const;
-    if (is(canary?.versionId)) carried.push(rollout);
+    if (isServedBy(canary?.versionId)) continued.push(rollout);
     else {
       end('ROLLED_BACK', `Superseded by version ${version.version}`);
-      begun.push({ ...rollout, previousVersionId: ran, source: 'git' });
+      started.push({ ...rollout, previousVersionId, source: 'git' });
     }
-    return { runs: ran, canary: true, changes: true };
+    return { deployedVersionId: previousVersionId, canary: true, changes: true };
   }
 
   return {
     decide,
-    /** After the versions were written. */
+    /** Must run after the versions are inserted. */
     async write(ctx: MutationContext, environmentId: string): Promise<void> {
       await endActive(ctx, environmentId, ended);
-      await continueRollouts(ctx, environmentId, carried);
-      await startRollouts(ctx, environmentId, begun);
+      await continueRollouts(ctx, environmentId, continued);
+      await startRollouts(ctx, environmentId, started);
     },
   };
 }

@@ -1,4 +1,7 @@
-/** New versions: by a deploy, from an engine config, and back to an earlier one. Each is numbered and never changes. */
+/**
+ * Creates versions: by a deploy, from an engine config, or by a rollback to an earlier one. Versions are numbered and
+ * immutable.
+ */
 import type { Static } from 'typebox';
 import { OrGit } from '../../../schemas/api/git-words.ts';
 import {
@@ -21,10 +24,15 @@ import { mutation } from '../../platform/operation/operation.ts';
 import { graphOfConfig } from '../graph/engine-yaml.ts';
 import { assertGraphSize } from '../graph/graph.ts';
 import { getPipeline, lockPipeline, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
-import { pipelineChanged } from '../lifecycle/publish-change.ts';
+import { publishPipelineChange } from '../lifecycle/publish-change.ts';
 import { findVersionContent, updatePipeline } from '../lifecycle/store.ts';
 import { withLiveLinks } from '../shared-components/links.ts';
-import { addVersion, assertDeployable, editable, rolledBackBy } from '../versions/create-version.ts';
+import {
+  addVersion,
+  assertDeployable,
+  getEditable,
+  rollBackActiveRollout,
+} from '../versions/create-version.ts';
 import { deleteReverts } from '../versions/reverts-store.ts';
 
 const answer = (version: { id: string; number: number }): Static<typeof Deployed> => ({
@@ -35,7 +43,7 @@ const answer = (version: { id: string; number: number }): Static<typeof Deployed
 
 export const deployAgent = mutation({
   name: 'deploy.agent',
-  summary: 'Check a pipeline, make a version of it and deploy that',
+  summary: 'Check a pipeline, create a version of it and deploy that version',
   role: 'EDITOR',
   permission: 'pipelines.deploy',
   audit: 'pipeline.deployed',
@@ -43,7 +51,7 @@ export const deployAgent = mutation({
   output: OrGit(Deployed),
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async prepare(ctx, { pipelineId }) {
-    const pipeline = await editable(ctx, pipelineId);
+    const pipeline = await getEditable(ctx, pipelineId);
     return assertDeployable(ctx, pipeline.environmentId, pipeline);
   },
   async run(ctx, { pipelineId, changelog, supersede = false }, configYaml) {
@@ -52,7 +60,7 @@ export const deployAgent = mutation({
       throw conflict('The pipeline was changed while it was being checked; deploy it again');
     const active = await assertNoRollout(ctx, pipelineId, supersede);
     const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
-    if (active) await rolledBackBy(ctx, pipeline, `Superseded by version ${version.number}`);
+    if (active) await rollBackActiveRollout(ctx, pipeline, `Superseded by version ${version.number}`);
     await updatePipeline(ctx.db, pipelineId, {
       isDraft: false,
       latestVersionId: version.id,
@@ -60,14 +68,14 @@ export const deployAgent = mutation({
       deployedAt: new Date(ctx.clock.now()),
     });
     const metadata = { name: pipeline.name, version: version.number, changelog };
-    await pipelineChanged(ctx, pipeline, { reason: 'deployed', served: true, metadata });
+    await publishPipelineChange(ctx, pipeline, { reason: 'deployed', served: true, metadata });
     return answer(version);
   },
 });
 
 export const undeploy = mutation({
   name: 'deploy.undeploy',
-  summary: 'Take a pipeline off its nodes; it is a draft again',
+  summary: 'Remove a pipeline from its nodes; it becomes a draft again',
   role: 'EDITOR',
   permission: 'pipelines.deploy',
   audit: 'pipeline.undeployed',
@@ -79,21 +87,21 @@ export const undeploy = mutation({
       ? (await lockPipelineHolding(ctx, pipelineId, reason)).pipeline
       : await lockPipeline(ctx, pipelineId);
     const { name, isDraft } = pipeline;
-    // Undeployed already: whoever repeats a request has what was wanted.
+    // Idempotent: a repeated request finds the pipeline undeployed.
     if (isDraft) {
       ctx.audit({ entityType: 'Pipeline', entityId: pipelineId, metadata: { name, changed: false } });
       return { success: true };
     }
-    await rolledBackBy(ctx, pipeline, 'The pipeline was undeployed');
+    await rollBackActiveRollout(ctx, pipeline, 'The pipeline was undeployed');
     await updatePipeline(ctx.db, pipelineId, { isDraft: true, deployedVersionId: null, deployedAt: null });
-    await pipelineChanged(ctx, pipeline, { reason: 'undeployed', served: true, metadata: { name } });
+    await publishPipelineChange(ctx, pipeline, { reason: 'undeployed', served: true, metadata: { name } });
     return { success: true };
   },
 });
 
 export const retryVersion = mutation({
   name: 'deploy.retryVersion',
-  summary: 'Serve a version again on nodes where it was taken back, on all or on one',
+  summary: 'Retry a version on the nodes where it was reverted, on all or on one',
   role: 'EDITOR',
   permission: 'pipelines.deploy',
   audit: 'pipeline.versionRetried',
@@ -121,7 +129,7 @@ export const retryVersion = mutation({
 
 export const createVersion = mutation({
   name: 'pipeline.createVersion',
-  summary: 'Make a version from an engine config in YAML, without deploying it',
+  summary: 'Create a version from an engine config in YAML, without deploying it',
   role: 'EDITOR',
   permission: 'pipelines.edit',
   audit: 'pipeline.versionCreated',
@@ -133,7 +141,7 @@ export const createVersion = mutation({
     const graph = graphOfConfig(configYaml, pipeline);
     assertGraphSize(graph);
     await updatePipeline(ctx.db, pipelineId, graph);
-    // As it is stored: a deploy of this graph makes the same text.
+    // Read back from the database, so that a deploy of this graph renders the same text.
     const stored = await getPipeline(ctx, pipelineId);
     const version = await addVersion(ctx, stored, stored, {
       configYaml: renderStored(stored),
@@ -141,12 +149,12 @@ export const createVersion = mutation({
     });
     await updatePipeline(ctx.db, pipelineId, { latestVersionId: version.id });
     const metadata = { name: pipeline.name, version: version.number, changelog: changelog ?? null };
-    await pipelineChanged(ctx, pipeline, { reason: 'version created', served: false, metadata });
+    await publishPipelineChange(ctx, pipeline, { reason: 'version created', served: false, metadata });
     return answer(version);
   },
 });
 
-async function versionOf(ctx: Pick<Context, 'db'>, pipelineId: string, versionId: string) {
+async function getVersionContent(ctx: Pick<Context, 'db'>, pipelineId: string, versionId: string) {
   const version = await findVersionContent(ctx.db, versionId);
   if (version?.pipelineId !== pipelineId) throw notFound('Version');
   return version;
@@ -154,7 +162,8 @@ async function versionOf(ctx: Pick<Context, 'db'>, pipelineId: string, versionId
 
 export const rollback = mutation({
   name: 'pipeline.rollback',
-  summary: 'Make a new version of what an earlier one was; a deployed pipeline runs it, a draft stays one',
+  summary:
+    'Create a new version with the content of an earlier one; a deployed pipeline runs it, a draft stays a draft',
   role: 'EDITOR',
   permission: 'pipelines.deploy',
   audit: 'pipeline.rolledBack',
@@ -163,22 +172,25 @@ export const rollback = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async prepare(ctx, { pipelineId, targetVersionId }) {
     const pipeline = await getPipeline(ctx, pipelineId);
-    const target = await versionOf(ctx, pipelineId, targetVersionId);
-    // What was sound then may miss a secret now.
+    const target = await getVersionContent(ctx, pipelineId, targetVersionId);
+    // A version that was valid then may lack a secret now.
     if (!pipeline.isDraft) await assertDeployable(ctx, pipeline.environmentId, target);
     return pipeline.isDraft;
   },
   async run(ctx, { pipelineId, targetVersionId }, wasDraft) {
-    const then = await versionOf(ctx, pipelineId, targetVersionId);
-    const why = `Rolled back to version ${then.version}`;
+    const content = await getVersionContent(ctx, pipelineId, targetVersionId);
+    const why = `Rolled back to version ${content.version}`;
     const { pipeline, held } = await lockPipelineHolding(ctx, pipelineId, why);
     if (wasDraft && !pipeline.isDraft)
       throw conflict('The pipeline was deployed while it was being rolled back; try again');
-    const target = { ...then, nodes: await withLiveLinks(ctx.db, pipeline.environmentId, then.nodes) };
+    const target = {
+      ...content,
+      nodes: await withLiveLinks(ctx.db, pipeline.environmentId, content.nodes),
+    };
     const changelog = `Rollback to version ${target.version}`;
     const version = await addVersion(ctx, pipeline, target, { configYaml: target.configYaml, changelog });
     const served = !pipeline.isDraft;
-    await rolledBackBy(ctx, pipeline, why);
+    await rollBackActiveRollout(ctx, pipeline, why);
     await updatePipeline(ctx.db, pipelineId, {
       nodes: target.nodes,
       edges: target.edges,
@@ -190,7 +202,7 @@ export const rollback = mutation({
       ...(served ? { deployedVersionId: version.id, deployedAt: new Date(ctx.clock.now()) } : {}),
     });
     const metadata = { name: pipeline.name, version: version.number, target: target.version };
-    await pipelineChanged(ctx, pipeline, { reason: 'rolled back', served, metadata });
+    await publishPipelineChange(ctx, pipeline, { reason: 'rolled back', served, metadata });
     if (held) {
       const { environmentId } = pipeline;
       const payload = { environmentId, pipelineId, reason: `${why} by ${nameOfActor(ctx.actor)}` };

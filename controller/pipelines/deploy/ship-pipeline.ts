@@ -1,4 +1,4 @@
-/** A pipeline that comes from another environment with all that it says: made or brought up to date there, and deployed. */
+/** Copies a pipeline with all its content into another environment, where it is created or updated, and deployed. */
 
 import { assertNoRollout } from '../../delivery/rollouts/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
@@ -13,13 +13,13 @@ import { secretReferences } from '../../secrets/index.ts';
 import { compile } from '../definition/compile.ts';
 import { stripCredentials, withoutCredentials } from '../definition/strip-credentials.ts';
 import { copyGraph, definitionOf, type Graph } from '../graph/graph.ts';
-import { invalid, validateGraph } from '../graph/validate-graph.ts';
+import { validateGraph, validationFailed } from '../graph/validate-graph.ts';
 import { getPipeline, lockHandmadePipeline, renderStored } from '../lifecycle/lock-pipeline.ts';
-import { pipelineChanged } from '../lifecycle/publish-change.ts';
+import { publishPipelineChange } from '../lifecycle/publish-change.ts';
 import {
   findPipeline,
   insertPipeline,
-  nameTaken,
+  nameConflict,
   type PipelineRecord,
   updatePipeline,
 } from '../lifecycle/store.ts';
@@ -28,7 +28,7 @@ import { addVersion } from '../versions/create-version.ts';
 export type ShippedContent = Graph &
   Pick<PipelineRecord, 'description' | 'labels' | 'logLevel' | 'drainSeconds' | 'nodeSelector'>;
 
-/** The graph for another environment: ids of its own, no links, and none of the credentials that are written out in it. */
+/** Copies a graph for another environment: with new ids, without links and without plain-text credentials. */
 export function withoutWrittenCredentials(graph: Graph): Graph & { stripped: string[] } {
   const { nodes, stripped } = stripCredentials(graph.nodes);
   const global = withoutCredentials(graph.globalConfig, '/global');
@@ -40,8 +40,8 @@ export function withoutWrittenCredentials(graph: Graph): Graph & { stripped: str
 }
 
 /**
- * What was left out, as the target has it itself. `missing`: where it has nothing either. An entry of a list is not told
- * from its neighbours, so what was taken out of one is missing.
+ * Fills the stripped credentials with those of the target. `missing` lists the ones that the target lacks. Entries of a list
+ * cannot be matched, so credentials stripped from a list are always missing.
  */
 export function withOwnCredentials(
   graph: Graph & { stripped: readonly string[] },
@@ -66,9 +66,9 @@ type Fields = Record<string, unknown>;
 function copyInto(into: Fields, from: Fields, path: readonly string[]): boolean {
   let [to, at]: [unknown, unknown] = [into, from];
   for (const segment of path.slice(0, -1)) {
-    [to, at] = [to, at].map((one) =>
-      typeof one === 'object' && one !== null && Object.hasOwn(one, segment)
-        ? (one as Fields)[segment]
+    [to, at] = [to, at].map((value) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, segment)
+        ? (value as Fields)[segment]
         : undefined,
     ) as [unknown, unknown];
   }
@@ -80,10 +80,10 @@ function copyInto(into: Fields, from: Fields, path: readonly string[]): boolean 
   return true;
 }
 
-/** The config that nodes would get. */
+/** The engine config that nodes would get. */
 export const storedConfig = (graph: Graph): string => compile(definitionOf(graph)).configYaml;
 
-/** Secrets and certificates that a config names and the environment has not, as the variables of secrets and the names of files. */
+/** Secrets (as variables) and certificates (as file names) that a config names and the environment lacks. */
 export async function missingVariables(
   ctx: Pick<Context, 'db'>,
   environmentId: string,
@@ -98,10 +98,11 @@ export async function missingVariables(
 }
 
 /**
- * Everything that keeps it from being deployed there. Asks the engine: not for a transaction.
- * @throws PRECONDITION_FAILED for secrets that are missing; BAD_REQUEST with `validationErrors`
+ * Checks everything that a deploy there needs. Asks the engine, so it must not run in a transaction.
+ *
+ * @throws PRECONDITION_FAILED for missing secrets; BAD_REQUEST with `validationErrors`
  */
-export async function checkShipped(
+export async function assertShippable(
   ctx: Context,
   environment: { id: string; name: string },
   graph: Graph,
@@ -113,7 +114,7 @@ export async function checkShipped(
       { missingSecrets: missing },
     );
   const { errors } = await validateGraph(ctx, environment.id, graph);
-  if (errors.length > 0) throw invalid(errors);
+  if (errors.length > 0) throw validationFailed(errors);
 }
 
 export interface Shipped {
@@ -122,8 +123,9 @@ export interface Shipped {
 }
 
 /**
- * Makes the pipeline, or gives the one that is there everything but its node selector, and deploys it as a new version.
- * @throws CONFLICT where the name was taken meanwhile; PRECONDITION_FAILED where git describes it
+ * Creates the pipeline, or replaces everything of the existing one except its node selector, and deploys it as a new version.
+ *
+ * @throws CONFLICT if the name was taken meanwhile; PRECONDITION_FAILED if git manages the pipeline
  */
 export async function shipPipeline(
   ctx: MutationContext,
@@ -132,10 +134,10 @@ export async function shipPipeline(
   { changelog, metadata }: { changelog: string; metadata: Record<string, unknown> },
 ): Promise<Shipped> {
   const id = pipelineId ?? (await insertPipeline(ctx.db, environmentId, { ...content, dependsOn: [], name }));
-  if (id === null) throw nameTaken(name);
+  if (id === null) throw nameConflict(name);
   const before = await lockHandmadePipeline(ctx, id);
   if (before.environmentId !== environmentId)
-    throw conflict('The pipeline is in another environment by now; promote again');
+    throw conflict('The pipeline is now in another environment; promote again');
   await assertNoRollout(ctx, id, false);
   if (pipelineId !== null) {
     const { nodeSelector: _, ...rest } = content;
@@ -149,7 +151,7 @@ export async function shipPipeline(
     deployedVersionId: version.id,
     deployedAt: new Date(ctx.clock.now()),
   });
-  await pipelineChanged(ctx, stored, {
+  await publishPipelineChange(ctx, stored, {
     reason: 'promoted',
     served: true,
     action: pipelineId === null ? 'pipeline.created' : 'pipeline.deployed',
@@ -163,12 +165,12 @@ export interface ShippedTo {
   environmentId: string;
   teamId: string | null;
   name: string;
-  /** Of the one that is brought up to date; null for a new one. */
+  /** Id of the pipeline to update; null for a new one. */
   pipelineId: string | null;
 }
 
-/** As it stands; null where it was deleted meanwhile. */
-export async function shippedOnto(
+/** The current pipeline; null if it was deleted meanwhile. */
+export async function findLivePipeline(
   ctx: Pick<Context, 'db'>,
   pipelineId: string,
 ): Promise<PipelineRecord | null> {

@@ -1,4 +1,4 @@
-/** Rollouts by stages: some nodes get a version first, the others once it was broadened, by a person or by the verdict. */
+/** Staged rollouts: some nodes get a version first, the others when the rollout is broadened by a user or by its verdict. */
 import type { Static } from 'typebox';
 import { ChangedRollout, CreateRollout, WhichRollout } from '../../../schemas/api/rollouts.ts';
 import { matchesSelector, selectorText } from '../../../schemas/pipelines/selector.ts';
@@ -24,12 +24,12 @@ import type { Context, MutationContext } from '../../platform/operation/context.
 import { badRequest, conflict, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { getPipeline, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
-import { pipelineChanged } from '../lifecycle/publish-change.ts';
+import { publishPipelineChange } from '../lifecycle/publish-change.ts';
 import { findVersionContent, type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
-import { addVersion, assertDeployable, rolledBackBy } from '../versions/create-version.ts';
+import { addVersion, assertDeployable, rollBackActiveRollout } from '../versions/create-version.ts';
 
-/** @throws PRECONDITION_FAILED: a canary of what git describes is written in the manifest */
-async function refuseOfGit(ctx: Pick<Context, 'db'>, pipeline: PipelineRecord): Promise<void> {
+/** @throws PRECONDITION_FAILED if git manages the pipeline: its canary is set in the manifest */
+async function assertNotInGit(ctx: Pick<Context, 'db'>, pipeline: PipelineRecord): Promise<void> {
   if (pipeline.managedBy !== 'git') return;
   const { message, details } = await describedInGit(ctx.db, 'pipelines', pipeline);
   throw preconditionFailed(`${message}. Its canary is spec.rollout of the manifest`, details);
@@ -38,7 +38,7 @@ async function refuseOfGit(ctx: Pick<Context, 'db'>, pipeline: PipelineRecord): 
 type Selection = Pick<Static<typeof CreateRollout>, 'canarySelector'>;
 
 /** @throws BAD_REQUEST unless some nodes are canary nodes and others are not */
-async function refusePointless(
+async function assertSplitsNodes(
   ctx: Context,
   pipeline: PipelineRecord,
   { canarySelector }: Selection,
@@ -51,20 +51,20 @@ async function refusePointless(
   const { nodes } = await readStatus(ctx, { environmentId, pipelineId: id });
   const all = nodes.filter(({ labels }) => matchesSelector(nodeSelector, labels));
   const canaries = all.filter(({ labels }) => matchesSelector(canarySelector, labels));
-  const told = selectorText(canarySelector);
+  const selector = selectorText(canarySelector);
   if (canaries.length === 0)
     throw badRequest(
-      `No node of the pipeline carries ${told}; choose labels that some of its ${all.length} nodes have`,
+      `No node of the pipeline carries ${selector}; choose labels that some of its ${all.length} nodes have`,
     );
   if (canaries.length === all.length)
     throw badRequest(
-      `All ${all.length} nodes of the pipeline carry ${told}: nothing would be left to compare with; choose fewer, or deploy without a rollout`,
+      `All ${all.length} nodes of the pipeline carry ${selector}, so there would be no other nodes to compare with; choose fewer, or deploy without a rollout`,
     );
 }
 
 export const create = mutation({
   name: 'stagedRollout.create',
-  summary: 'Check a pipeline, make a version of it and deploy that to some nodes first',
+  summary: 'Check a pipeline, create a version of it and deploy that version to some nodes first',
   role: 'EDITOR',
   permission: 'pipelines.deploy',
   audit: 'rollout.created',
@@ -73,8 +73,8 @@ export const create = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async prepare(ctx, { pipelineId, canarySelector }) {
     const pipeline = await getPipeline(ctx, pipelineId);
-    await refuseOfGit(ctx, pipeline);
-    await refusePointless(ctx, pipeline, { canarySelector });
+    await assertNotInGit(ctx, pipeline);
+    await assertSplitsNodes(ctx, pipeline, { canarySelector });
     return assertDeployable(ctx, pipeline.environmentId, pipeline);
   },
   async run(ctx, input, configYaml) {
@@ -85,7 +85,7 @@ export const create = mutation({
       throw conflict('The pipeline was changed while it was being checked; start the rollout again');
     const active = await assertNoRollout(ctx, pipelineId, supersede);
     const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
-    if (active) await rolledBackBy(ctx, pipeline, `Superseded by version ${version.number}`);
+    if (active) await rollBackActiveRollout(ctx, pipeline, `Superseded by version ${version.number}`);
     await updatePipeline(ctx.db, pipelineId, { isDraft: false, latestVersionId: version.id });
     const [rolloutId = ''] = await startRollouts(ctx, pipeline.environmentId, [
       {
@@ -99,14 +99,15 @@ export const create = mutation({
       },
     ]);
     const metadata = { name: pipeline.name, rolloutId, version: version.number, canarySelector, changelog };
-    await pipelineChanged(ctx, pipeline, { reason: 'canary deployed', served: true, metadata });
+    await publishPipelineChange(ctx, pipeline, { reason: 'canary deployed', served: true, metadata });
     return { rolloutId, status: 'CANARY_DEPLOYED' as const };
   },
 });
 
 /**
- * The rollout, with the row of its pipeline locked: whoever ends one locks that first.
- * @throws NOT_FOUND; PRECONDITION_FAILED where it has ended
+ * Returns the rollout and locks its pipeline's row, which every code that ends a rollout locks first.
+ *
+ * @throws NOT_FOUND; PRECONDITION_FAILED if it has ended
  */
 async function lockActive(ctx: MutationContext, id: string): Promise<RolloutRecord> {
   const found = await findRollout(ctx.db, id);
@@ -141,7 +142,7 @@ export const broaden = mutation({
     const { pipelineId, environmentId, canaryVersionId } = rollout;
     const pipeline = await getPipeline(ctx, pipelineId);
     await endActive(ctx, environmentId, [{ pipelineId, status: 'BROADENED', reason }]);
-    // What git has accepted, only on more nodes: it is no drift.
+    // The same version from git on more nodes, so it is no drift.
     if (pipeline.managedBy === 'git') await writeAsReconciler(ctx.db);
     await updatePipeline(ctx.db, pipelineId, {
       isDraft: false,
@@ -149,15 +150,14 @@ export const broaden = mutation({
       deployedAt: new Date(ctx.clock.now()),
     });
     const metadata = metadataOf(pipeline, rollout, reason);
-    await pipelineChanged(ctx, pipeline, { reason: 'broadened', served: true, metadata });
+    await publishPipelineChange(ctx, pipeline, { reason: 'broadened', served: true, metadata });
     return { rolloutId, status: 'BROADENED' as const };
   },
 });
 
 export const rollback = mutation({
   name: 'stagedRollout.rollback',
-  summary:
-    'Give the canary nodes back what the other nodes run; where git describes the pipeline, hold its spec',
+  summary: 'Return the canary nodes to the version of the other nodes; for a pipeline in git, hold its spec',
   role: 'EDITOR',
   permission: 'pipelines.deploy',
   audit: 'rollout.rolledBack',
@@ -177,7 +177,7 @@ export const rollback = mutation({
     const previous = pipeline.deployedVersionId
       ? await findVersionContent(ctx.db, pipeline.deployedVersionId)
       : null;
-    // Where nothing was deployed before, it is a draft again. What people draw stays as they drew it.
+    // If nothing was deployed before, the pipeline becomes a draft again. A graph that users edit stays unchanged.
     if (!previous) await updatePipeline(ctx.db, pipelineId, { isDraft: true });
     else if (held) {
       const { nodes, edges, globalConfig, logLevel, drainSeconds, nodeSelector } = previous;
@@ -188,7 +188,7 @@ export const rollback = mutation({
       await ctx.services.jobs.add(ctx.db, ROLLED_BACK_JOB, payload, { key });
     }
     const metadata = metadataOf(pipeline, rollout, reason);
-    await pipelineChanged(ctx, pipeline, { reason: 'rollout rolled back', served: true, metadata });
+    await publishPipelineChange(ctx, pipeline, { reason: 'rollout rolled back', served: true, metadata });
     return { rolloutId, status: 'ROLLED_BACK' as const };
   },
 });

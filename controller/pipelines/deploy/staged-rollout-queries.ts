@@ -1,4 +1,4 @@
-/** Rollouts as they are shown: the last ones of a pipeline, and the active one with who runs what. */
+/** Queries of rollouts: the latest ones of a pipeline, and the active one with the state of each node. */
 import {
   ActiveRollout,
   OfPipelineRollout,
@@ -15,16 +15,19 @@ import { type NodeStatus, readStatus, stageOfNode } from '../../fleet/status/ind
 import { objectScope } from '../../identity/access/index.ts';
 import { query } from '../../platform/operation/operation.ts';
 
-const LISTED = 10;
-const NODES_TOLD = 200;
+const MAX_LISTED = 10;
+const MAX_NODES = 200;
 
 type RolloutNode = Rollout['nodes'][number];
-interface Standing {
+interface NodeProgress {
   node: RolloutNode;
   reachable: boolean;
 }
 
-function standingOf(rollout: RolloutRecord, { node, labels, health, pairs }: NodeStatus): Standing | null {
+function progressOf(
+  rollout: RolloutRecord,
+  { node, labels, health, pairs }: NodeStatus,
+): NodeProgress | null {
   const stage = stageOfNode(rollout, labels);
   if (stage === null) return null;
   const pair = pairs.find(({ pipeline }) => pipeline.id === rollout.pipelineId);
@@ -39,40 +42,41 @@ function standingOf(rollout: RolloutRecord, { node, labels, health, pairs }: Nod
   };
 }
 
-const isThere = ({ desiredVersion, version, status }: RolloutNode): boolean =>
+const isDone = ({ desiredVersion, version, status }: RolloutNode): boolean =>
   desiredVersion !== null && version === desiredVersion && status === 'RUNNING';
 
-function reachedOf(standings: readonly Standing[], stage: RolloutNode['stage']): Rollout['canary'] {
-  const of = standings.filter(({ node }) => node.stage === stage);
+function countStage(progress: readonly NodeProgress[], stage: RolloutNode['stage']): Rollout['canary'] {
+  const inStage = progress.filter(({ node }) => node.stage === stage);
   return {
-    total: of.length,
-    onVersion: of.filter(({ node }) => node.desiredVersion !== null && node.version === node.desiredVersion)
-      .length,
-    unreachable: of.filter(({ reachable }) => !reachable).length,
-    crashed: of.filter(({ node }) => node.status === 'CRASHED').length,
+    total: inStage.length,
+    onVersion: inStage.filter(
+      ({ node }) => node.desiredVersion !== null && node.version === node.desiredVersion,
+    ).length,
+    unreachable: inStage.filter(({ reachable }) => !reachable).length,
+    crashed: inStage.filter(({ node }) => node.status === 'CRASHED').length,
   };
 }
 
-/** Canary nodes first; those that are not where they should be before the others. */
-const rank = ({ node }: Standing): number => (node.stage === 'canary' ? 0 : 2) + (isThere(node) ? 1 : 0);
+/** Canary nodes first; within a stage, unfinished nodes first. */
+const rank = ({ node }: NodeProgress): number => (node.stage === 'canary' ? 0 : 2) + (isDone(node) ? 1 : 0);
 
 function detailed(rollout: RolloutRecord, nodes: readonly NodeStatus[]): Rollout {
-  const standings = nodes.flatMap((node) => standingOf(rollout, node) ?? []);
+  const progress = nodes.flatMap((node) => progressOf(rollout, node) ?? []);
   return {
     ...summaryOf(rollout),
-    canary: reachedOf(standings, 'canary'),
-    control: reachedOf(standings, 'control'),
-    // Nodes come by name, and sorting keeps that.
-    nodes: standings
+    canary: countStage(progress, 'canary'),
+    control: countStage(progress, 'control'),
+    // Nodes come ordered by name, and the sort is stable.
+    nodes: progress
       .toSorted((a, b) => rank(a) - rank(b))
-      .slice(0, NODES_TOLD)
+      .slice(0, MAX_NODES)
       .map(({ node }) => node),
   };
 }
 
 export const getActive = query({
   name: 'stagedRollout.getActive',
-  summary: 'The rollout that is under way, and which node runs what of it; null where none is',
+  summary: 'The active rollout and the version of each node; null if there is none',
   role: 'VIEWER',
   permission: 'pipelines.read',
   input: OfPipelineRollout,
@@ -88,11 +92,11 @@ export const getActive = query({
 
 export const list = query({
   name: 'stagedRollout.list',
-  summary: 'The last rollouts of a pipeline, newest first, at most 10',
+  summary: 'The latest rollouts of a pipeline, newest first, at most 10',
   role: 'VIEWER',
   permission: 'pipelines.read',
   input: OfPipelineRollout,
   output: RolloutList,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
-  run: async (ctx, { pipelineId }) => (await listRollouts(ctx.db, pipelineId, LISTED)).map(summaryOf),
+  run: async (ctx, { pipelineId }) => (await listRollouts(ctx.db, pipelineId, MAX_LISTED)).map(summaryOf),
 });

@@ -1,4 +1,7 @@
-/** The window of a rollout begins: said by the loop, once every canary node that can be reached runs the version. */
+/**
+ * Starts the observation window of a rollout. The rollout reconciler calls it once every reachable canary node runs the
+ * version.
+ */
 import Type from 'typebox';
 import type { RolloutVerdict } from '../../../schemas/api/rollouts.ts';
 import { beginHealthCheck, findRollout, type Observed } from '../../delivery/rollouts/index.ts';
@@ -9,7 +12,7 @@ import { getPipeline } from '../lifecycle/lock-pipeline.ts';
 
 export const startHealthCheck = mutation({
   name: 'stagedRollout.startHealthCheck',
-  summary: 'Begin the window of a rollout',
+  summary: 'Start the observation window of a rollout',
   role: 'EDITOR',
   audit: 'rollout.healthCheckStarted',
   input: Type.Object({

@@ -1,6 +1,6 @@
 /**
  * The part of a config that the controller's engine may build, and not only read: what building it finds (patterns,
- * templates, addresses) is found before any node runs it. Whoever may commit a manifest may not do on the controller what
+ * templates, addresses) is found before any node runs it. A right to commit manifests must not become a right to do on the controller what
  * the controller may, so a component stays out unless its type is known to reach nothing while it is built, and none of
  * its options names a file, a folder, a command, a Unix socket or credentials of the machine.
  */
@@ -117,7 +117,7 @@ function isHarmless(key: string, component: Record<string, unknown>): boolean {
 function isHarmlessValue(value: unknown, name: string, depth: number): boolean {
   if (depth > MAX_DEPTH) return false;
   if (typeof value === 'string') return !SECRET.test(value) || SECRET_OPTIONS.test(name);
-  if (Array.isArray(value)) return value.every((one) => isHarmlessValue(one, name, depth + 1));
+  if (Array.isArray(value)) return value.every((item) => isHarmlessValue(item, name, depth + 1));
   if (!isRecord(value)) return true;
   return Object.entries(value).every(([option, one]) => {
     if (MACHINE.test(option) && one !== null) return false;

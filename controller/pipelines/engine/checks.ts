@@ -77,7 +77,7 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
     return result?.errors.length === 0;
   }
 
-  /** What the engine leaves untold of an option is told by its schema, where that can be had. */
+  /** The engine's schema, where it is available: it explains options that the engine's errors do not. */
   async function explained(configYaml: string, result: EngineValidation): Promise<EngineValidation> {
     if (result.status !== 'checked' || !result.errors.some(({ message }) => UNTAGGED.test(message)))
       return result;
@@ -114,7 +114,9 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
     testTransforms: runner.testTransforms,
     async knowsType(kind, type) {
       const { components } = await reader.catalogue();
-      return [...components, ...KNOWN_COMPONENTS].some((one) => one.kind === kind && one.type === type);
+      return [...components, ...KNOWN_COMPONENTS].some(
+        (component) => component.kind === kind && component.type === type,
+      );
     },
     vrlName: compiler.name,
     async compilePrograms(programs, signal) {
@@ -128,7 +130,7 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
     },
     prepare() {
       validator.prepare();
-      // Where it cannot be had, whoever needs it says so.
+      // Where it is not available, its users report that.
       reader.optionSchema().catch(() => {});
     },
     async stop() {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { messageOf } from '../../platform/operation/errors.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
-import { withoutCertificates } from '../../secrets/certificates/index.ts';
-import { withoutSecrets } from '../../secrets/index.ts';
+import { expandCertificates } from '../../secrets/certificates/index.ts';
+import { replaceSecrets } from '../../secrets/index.ts';
 import { buildConfig } from './build-config.ts';
 import type { EngineValidation } from './checks.ts';
 import { type EngineRun, startEngine } from './engine-run.ts';
@@ -108,7 +108,7 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
       return await work();
     } finally {
       const next = waiting.shift();
-      // Whoever comes next takes over the place.
+      // The next caller takes over the slot.
       if (next) next();
       else running -= 1;
     }
@@ -127,7 +127,7 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
   }
 
   async function read(bin: string, configYaml: string, signal?: AbortSignal): Promise<EngineReport> {
-    const text = withoutCertificates(withoutSecrets(configYaml, 'placeholder'), '/certificates');
+    const text = expandCertificates(replaceSecrets(configYaml, 'placeholder'), '/certificates');
     const hasAnswered = ({ code }: { code: number | null }) => code === 0 || code === 78;
     let answer = await take('read')?.run.finish(text, signal);
     // A prepared one may have died while it waited.
@@ -144,7 +144,7 @@ export function createConfigValidator(options: { engineBin: string | null; log: 
     try {
       const config = buildConfig(configYaml, folder);
       if (!config) return [];
-      const text = withoutCertificates(withoutSecrets(config.text, 'placeholder'), '/certificates');
+      const text = expandCertificates(replaceSecrets(config.text, 'placeholder'), '/certificates');
       const { code, output } = await started.run.finish(text, signal);
       if (code !== 78) return [];
       return parseReport(output, false)

@@ -1,7 +1,7 @@
-/** Component counters of all nodes, added up. */
+/** Sums the component counters of all nodes. */
 import type { ComponentThroughput, GraphNode, PipelineOnNode } from '../../../schemas/api/pipelines.ts';
 
-/** As the heartbeat stores them: counters, and rates between the last two reports. */
+/** Counters as heartbeats store them, and rates between the last two reports. */
 export interface StoredComponent {
   id: string;
   kind: string;
@@ -10,7 +10,7 @@ export interface StoredComponent {
   errors: number;
   inRate: number;
   outRate: number;
-  /** Lost, and left out on purpose; absent is 0. */
+  /** Events lost, and events dropped on purpose; absent means 0. */
   discarded?: number;
   filtered?: number;
   latency?: number;

@@ -1,4 +1,4 @@
-/** The configuration of a pipeline as one text: read, and replaced without a version or a deploy. */
+/** Reads and replaces the configuration of a pipeline as one text, without a version or a deploy. */
 import { isDeepStrictEqual } from 'node:util';
 import { OrGit } from '../../../schemas/api/git-words.ts';
 import { OfPipeline, PipelineConfig, SaveConfig } from '../../../schemas/api/pipelines.ts';
@@ -6,28 +6,28 @@ import { objectScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
 import { getPipeline, hasConfigChanges, lockPipeline, renderStored } from '../lifecycle/lock-pipeline.ts';
-import { pipelineChanged } from '../lifecycle/publish-change.ts';
+import { publishPipelineChange } from '../lifecycle/publish-change.ts';
 import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
 import { graphOfConfig } from './engine-yaml.ts';
 import { assertGraphSize } from './graph.ts';
 
-const shown = async (ctx: Pick<Context, 'db'>, pipeline: PipelineRecord) => ({
+const presentConfig = async (ctx: Pick<Context, 'db'>, pipeline: PipelineRecord) => ({
   pipelineId: pipeline.id,
   configYaml: renderStored(pipeline),
   graphRevision: pipeline.graphRevision,
   hasConfigChanges: await hasConfigChanges(ctx, pipeline),
 });
 
-/** Nothing is blanked: what is read here is sent back changed. */
+/** Not masked, since the text is edited and sent back. */
 export const getConfig = query({
   name: 'pipeline.getConfig',
-  summary: 'The engine config of a pipeline as it is saved',
+  summary: 'The saved engine config of a pipeline',
   role: 'EDITOR',
   permission: 'pipelines.edit',
   input: OfPipeline,
   output: PipelineConfig,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
-  run: async (ctx, input) => shown(ctx, await getPipeline(ctx, input.pipelineId)),
+  run: async (ctx, input) => presentConfig(ctx, await getPipeline(ctx, input.pipelineId)),
 });
 
 export const saveConfig = mutation({
@@ -46,12 +46,12 @@ export const saveConfig = mutation({
     const { nodes, edges, globalConfig } = before;
     if (!isDeepStrictEqual({ nodes, edges, globalConfig }, graph))
       await updatePipeline(ctx.db, pipelineId, graph);
-    await pipelineChanged(ctx, before, {
+    await publishPipelineChange(ctx, before, {
       reason: 'graph saved',
       served: false,
       diff: { nodes: [nodes.length, graph.nodes.length], edges: [edges.length, graph.edges.length] },
       metadata: { name: before.name },
     });
-    return shown(ctx, await getPipeline(ctx, pipelineId));
+    return presentConfig(ctx, await getPipeline(ctx, pipelineId));
   },
 });

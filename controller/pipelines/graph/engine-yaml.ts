@@ -1,7 +1,6 @@
 /**
- * An engine config as text: read into a graph, and where in the text a finding stands. Rendering a graph and reading the
- * text again gives the graph back; what the text cannot hold (titles, positions, components that are switched off) comes
- * from the graph that was there before.
+ * Reads an engine config into a graph, and locates findings in its text. Rendering a graph and reading the text again returns
+ * the same graph. What the text cannot contain (titles, positions, disabled components) comes from the previous graph.
  */
 import { type GraphNode, MAX_GRAPH_EDGES, MAX_GRAPH_NODES } from '../../../schemas/api/pipelines.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
@@ -31,19 +30,19 @@ const MAX_FAULTS = 50;
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The definition that an engine config describes, or everything that keeps it from being one. */
+/** Parses an engine config into a definition, or returns all faults that prevent it. */
 export function readEngineConfig(text: string): ReadConfig {
   const fail = (...faults: TextFault[]): ReadConfig => ({ definition: null, faults });
   const { documents, finding } = composeDocuments(text);
-  const told = ({ message, hint, line, column }: YamlFault): TextFault => ({
+  const toTextFault = ({ message, hint, line, column }: YamlFault): TextFault => ({
     message: `${message}; ${hint}`,
     line,
     column,
   });
-  if (finding) return fail(told(finding));
+  if (finding) return fail(toTextFault(finding));
   const document = documents[0];
-  const [error] = documents.flatMap((one) => one.errors);
-  if (error) return fail(told(syntaxFinding(text, error)));
+  const [error] = documents.flatMap((document) => document.errors);
+  if (error) return fail(toTextFault(syntaxFinding(text, error)));
   if (documents.length > 1 || !document) {
     return fail({
       message: document ? 'An engine config is one YAML document' : 'The config is empty',
@@ -52,8 +51,8 @@ export function readEngineConfig(text: string): ReadConfig {
     });
   }
   const { value, findings } = plainValue(text, document);
-  if (findings.length > 0) return fail(...findings.map(told));
-  const config = withoutForms(value);
+  if (findings.length > 0) return fail(...findings.map(toTextFault));
+  const config = withPlainSecrets(value);
   const whole = (message: string) => fail({ message, line: 1, column: 1 });
   if (!isRecord(config)) return whole('A config is a mapping with sources, transforms and sinks');
   const bytes = Buffer.byteLength(JSON.stringify(config));
@@ -82,7 +81,7 @@ export function readEngineConfig(text: string): ReadConfig {
         if (!COMPONENT_KEY.test(key) || key.length > 128) {
           fault(
             pointer,
-            `"${key.slice(0, 100)}" is no component key; use letters, digits and _, not beginning with a digit, at most 128`,
+            `"${key.slice(0, 100)}" is not a valid component key; use letters, digits and _, not beginning with a digit, at most 128`,
           );
         } else if (!isRecord(component)) fault(pointer, `"${key}" must be a mapping with its type`, key);
         else if (typeof component.type !== 'string' || component.type === '' || component.type.length > 100) {
@@ -93,8 +92,7 @@ export function readEngineConfig(text: string): ReadConfig {
           fault(pointer, `"${key}" lacks its inputs; list what feeds it, such as inputs: [in]`, key);
         }
         const other = sectionOf.get(key);
-        if (other)
-          fault(pointer, `"${key}" stands in ${other} too; give each component a key of its own`, key);
+        if (other) fault(pointer, `"${key}" is in ${other} too; give each component its own key`, key);
         sectionOf.set(key, section);
       }
       return [section, components];
@@ -116,12 +114,12 @@ export function readEngineConfig(text: string): ReadConfig {
   return { definition: definition as unknown as Definition, faults: [] };
 }
 
-/** A rendered config names escaped forms of secrets in VRL; in a definition there are the secrets alone. */
-function withoutForms(value: unknown): unknown {
+/** A rendered config uses escaped forms of secrets in VRL; a definition contains only the plain references. */
+function withPlainSecrets(value: unknown): unknown {
   if (typeof value === 'string') return withPlainVariables(value);
-  if (Array.isArray(value)) return value.map(withoutForms);
+  if (Array.isArray(value)) return value.map(withPlainSecrets);
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutForms(item)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withPlainSecrets(item)]));
 }
 
 const isInputs = (value: unknown): boolean =>
@@ -129,7 +127,9 @@ const isInputs = (value: unknown): boolean =>
   value.length > 0 &&
   value.every((entry) => typeof entry === 'string' && entry !== '' && entry.length <= 260);
 
-/** Where in the text a finding stands that points into the definition. One object for all findings of a text. */
+/**
+ * Position in the text of a finding that points into the definition. Pass the same `source` object for all findings of a text.
+ */
 export function positionInConfig(
   source: YamlText,
   finding: { pointer: string; line?: number; column?: number },
@@ -141,8 +141,9 @@ export function positionInConfig(
 }
 
 /**
- * The graph of an engine config. Components keep the id, title, position and link that they have in `before`; a component
- * that the rendering of `before` leaves out (switched off, or fed by such ones alone) is kept as it was.
+ * Builds the graph of an engine config. Components keep the id, title, position and link that they have in `before`. Components
+ * that the rendering of `before` omits (disabled, or fed only by disabled ones) are retained.
+ *
  * @throws BAD_REQUEST with the faults as `validationErrors`
  */
 export function graphOfConfig(text: string, before: Graph): Graph {
@@ -151,10 +152,10 @@ export function graphOfConfig(text: string, before: Graph): Graph {
   const known = new Map(before.nodes.map((node) => [node.componentKey, node]));
   const written = new Set(SECTIONS.flatMap((section) => Object.keys(definition[section])));
   const rendered = compile(definitionOf(before));
-  const kept = before.nodes.filter(
+  const retained = before.nodes.filter(
     ({ componentKey }) => rendered.leftOut.includes(componentKey) && !written.has(componentKey),
   );
-  const lost = lostInputs(text, definition, new Set(kept.map((node) => node.componentKey)));
+  const lost = lostInputs(text, definition, new Set(retained.map((node) => node.componentKey)));
   if (lost.length > 0) throw unreadable(lost);
   const read = compile(definition);
   if (read.edges.length > MAX_GRAPH_EDGES)
@@ -162,28 +163,30 @@ export function graphOfConfig(text: string, before: Graph): Graph {
       `The inputs come to ${read.edges.length} connections, the limit is ${MAX_GRAPH_EDGES}; split the pipeline`,
     );
   const nodes = read.nodes.map((node): GraphNode & { id: string } => {
-    const made = { ...node, id: newId() };
+    const created = { ...node, id: newId() };
     const old = known.get(node.componentKey);
-    if (!old || old.kind !== node.kind) return made;
+    if (!old || old.kind !== node.kind) return created;
     const same =
       old.componentType === node.componentType && JSON.stringify(old.config) === JSON.stringify(node.config);
     return {
-      ...made,
+      ...created,
       positionX: old.positionX,
       positionY: old.positionY,
       ...(old.id === undefined ? {} : { id: old.id }),
       ...(old.displayName === undefined ? {} : { displayName: old.displayName }),
-      // What was changed in the text is no longer what the shared component says.
+      // A config that was changed in the text no longer equals the shared component.
       ...(same && old.sharedComponentId !== undefined
         ? { sharedComponentId: old.sharedComponentId, sharedComponentVersion: old.sharedComponentVersion }
         : {}),
     };
   });
   const keyBefore = new Map(before.nodes.map((node) => [node.id ?? node.componentKey, node.componentKey]));
-  const keptKeys = new Set(kept.map((node) => node.componentKey));
-  const idOf = new Map([...nodes, ...kept].map((node) => [node.componentKey, node.id ?? node.componentKey]));
-  const kindOf = new Map([...nodes, ...kept].map((node) => [node.componentKey, node.kind]));
-  const keptEdges = before.edges
+  const retainedKeys = new Set(retained.map((node) => node.componentKey));
+  const idOf = new Map(
+    [...nodes, ...retained].map((node) => [node.componentKey, node.id ?? node.componentKey]),
+  );
+  const kindOf = new Map([...nodes, ...retained].map((node) => [node.componentKey, node.kind]));
+  const retainedEdges = before.edges
     .map((edge) => ({
       ...edge,
       sourceNodeId: keyBefore.get(edge.sourceNodeId) ?? edge.sourceNodeId,
@@ -191,21 +194,21 @@ export function graphOfConfig(text: string, before: Graph): Graph {
     }))
     .filter(
       ({ sourceNodeId, targetNodeId }) =>
-        (keptKeys.has(sourceNodeId) || keptKeys.has(targetNodeId)) &&
+        (retainedKeys.has(sourceNodeId) || retainedKeys.has(targetNodeId)) &&
         kindOf.has(sourceNodeId) &&
         kindOf.has(targetNodeId) &&
-        // It may have become another kind in the text.
+        // The text may have changed the kind of the component.
         kindOf.get(sourceNodeId) !== 'SINK' &&
         kindOf.get(targetNodeId) !== 'SOURCE',
     );
-  // By id: a component may have the id that is another one's key.
-  const edges = [...byKey(read), ...keptEdges].map((edge) => ({
+  // Edges refer to ids: a component may have an id that equals the key of another one.
+  const edges = [...byKey(read), ...retainedEdges].map((edge) => ({
     ...edge,
     sourceNodeId: idOf.get(edge.sourceNodeId) ?? edge.sourceNodeId,
     targetNodeId: idOf.get(edge.targetNodeId) ?? edge.targetNodeId,
   }));
   return {
-    ...inOrder(normaliseGraph([...nodes, ...kept], edges), before),
+    ...inOrder(normaliseGraph([...nodes, ...retained], edges), before),
     globalConfig: definition.global,
   };
 }
@@ -217,8 +220,10 @@ function unreadable(faults: readonly TextFault[]) {
   });
 }
 
-/** Inputs that no edge could stand for: they would be gone from the graph, and with them perhaps what they feed. */
-function lostInputs(text: string, definition: Definition, switchedOff: ReadonlySet<string>): TextFault[] {
+/**
+ * Finds inputs that no edge can represent: they would vanish from the graph, and with them perhaps the components they feed.
+ */
+function lostInputs(text: string, definition: Definition, disabledKeys: ReadonlySet<string>): TextFault[] {
   const source = { text };
   const components = componentsOf(definition);
   const faults: TextFault[] = [];
@@ -231,10 +236,10 @@ function lostInputs(text: string, definition: Definition, switchedOff: ReadonlyS
       const { message, hint } =
         found.length > 0
           ? { message: `"${component.key}" takes its own output as input`, hint: 'name another component' }
-          : switchedOff.has(entry.split('.')[0] ?? '')
+          : disabledKeys.has(entry.split('.')[0] ?? '')
             ? {
-                message: `input "${entry}" of "${component.key}" is switched off`,
-                hint: 'switch it on first',
+                message: `input "${entry}" of "${component.key}" is disabled`,
+                hint: 'enable it first',
               }
             : explainMissing(entry, component, components);
       faults.push({
@@ -247,7 +252,7 @@ function lostInputs(text: string, definition: Definition, switchedOff: ReadonlyS
   return faults;
 }
 
-/** Edges of a compiled graph, with component keys at both ends. */
+/** The edges of a compiled graph with component keys at both ends. */
 function byKey(compiled: Pick<Graph, 'nodes' | 'edges'>) {
   const keyOf = new Map(compiled.nodes.map((node) => [node.id ?? node.componentKey, node.componentKey]));
   return compiled.edges.map((edge) => ({
@@ -257,7 +262,7 @@ function byKey(compiled: Pick<Graph, 'nodes' | 'edges'>) {
   }));
 }
 
-/** Components and edges that were there before stay in their order; what is new follows. */
+/** Sorts existing components in their previous order; new ones follow. */
 function inOrder(graph: Pick<Graph, 'nodes' | 'edges'>, before: Graph): Pick<Graph, 'nodes' | 'edges'> {
   const nodeAt = new Map(before.nodes.map((node, index) => [node.componentKey, index]));
   const last = before.nodes.length;

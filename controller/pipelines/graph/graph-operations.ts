@@ -1,4 +1,4 @@
-/** The graph of a pipeline that people draw: saved, rendered while it is drawn, and read from an engine config. */
+/** Operations on the graph of a pipeline: save, render while it is edited, and read from an engine config. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Static } from 'typebox';
 import { OrGit } from '../../../schemas/api/git-words.ts';
@@ -16,7 +16,7 @@ import type { Context } from '../../platform/operation/context.ts';
 import { badRequest, conflict } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
 import { getPipeline, hasConfigChanges, lockPipeline } from '../lifecycle/lock-pipeline.ts';
-import { pipelineChanged } from '../lifecycle/publish-change.ts';
+import { publishPipelineChange } from '../lifecycle/publish-change.ts';
 import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
 import { linkedIds } from '../shared-components/links.ts';
 import { listSharedComponents, lockSharedComponents } from '../shared-components/store.ts';
@@ -27,10 +27,11 @@ import { validateGraph } from './validate-graph.ts';
 const graphOf = ({ nodes, edges, globalConfig }: Graph): Graph => ({ nodes, edges, globalConfig });
 
 /**
- * A linked component is what its shared component says: its config changes there, or after it was unlinked.
+ * A linked component must equal its shared component: its config is changed there, or after unlinking.
+ *
  * @throws BAD_REQUEST
  */
-async function refuseUnlinkedChanges(
+async function assertLinksUnchanged(
   ctx: Context,
   pipeline: PipelineRecord,
   nodes: readonly GraphNode[],
@@ -38,7 +39,7 @@ async function refuseUnlinkedChanges(
   const linked = nodes.filter((node) => node.sharedComponentId !== undefined);
   if (linked.length === 0) {
     if (nodes.some((node) => node.sharedComponentVersion !== undefined))
-      throw badRequest('A sharedComponentVersion needs a sharedComponentId beside it');
+      throw badRequest('A sharedComponentVersion also needs a sharedComponentId');
     return;
   }
   const before = new Map(pipeline.nodes.map((node) => [node.id, node]));
@@ -82,9 +83,10 @@ export const saveGraph = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, input) {
     const { pipelineId } = input;
-    const place = await objectScope(ctx, 'Pipeline', pipelineId);
-    // First, as whoever deletes one does: he looks for what is linked to it.
-    if (place.environmentId) await lockSharedComponents(ctx.db, place.environmentId, linkedIds(input.nodes));
+    const location = await objectScope(ctx, 'Pipeline', pipelineId);
+    // Locked first, in the same order as a deletion, which looks for linked components.
+    if (location.environmentId)
+      await lockSharedComponents(ctx.db, location.environmentId, linkedIds(input.nodes));
     const before = await lockPipeline(ctx, pipelineId);
     if (input.graphRevision !== undefined && input.graphRevision !== before.graphRevision) {
       throw conflict(
@@ -96,9 +98,9 @@ export const saveGraph = mutation({
       globalConfig: input.globalConfig ?? before.globalConfig,
     };
     assertGraphSize(graph);
-    await refuseUnlinkedChanges(ctx, before, graph.nodes);
+    await assertLinksUnchanged(ctx, before, graph.nodes);
     if (!isDeepStrictEqual(graphOf(before), graph)) await updatePipeline(ctx.db, pipelineId, graph);
-    await pipelineChanged(ctx, before, {
+    await publishPipelineChange(ctx, before, {
       reason: 'graph saved',
       served: false,
       diff: {
@@ -117,8 +119,8 @@ export const saveGraph = mutation({
   },
 });
 
-/** A graph that is drawn and not saved. */
-async function drawn(
+/** Normalizes an unsaved graph. */
+async function readUnsaved(
   ctx: Context,
   input: Static<typeof RenderGraph>,
 ): Promise<{ environmentId: string; graph: Graph & DefinitionSettings }> {
@@ -134,13 +136,14 @@ async function drawn(
 
 export const renderGraph = query({
   name: 'pipeline.renderGraph',
+  method: 'POST',
   summary: 'The engine config of a graph that is not saved yet, checked as for a deploy',
   role: 'EDITOR',
   input: RenderGraph,
   output: RenderedGraph,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, input) {
-    const { environmentId, graph } = await drawn(ctx, input);
+    const { environmentId, graph } = await readUnsaved(ctx, input);
     const { configYaml, errors, levels, warnings } = await validateGraph(ctx, environmentId, graph);
     return { configYaml, valid: errors.length === 0, validationErrors: errors, levels, warnings };
   },
@@ -148,7 +151,8 @@ export const renderGraph = query({
 
 export const readYaml = query({
   name: 'pipeline.readYaml',
-  summary: 'The graph of an engine config, with the titles and positions that the pipeline has',
+  method: 'POST',
+  summary: 'The graph of an engine config, with the titles and positions of the pipeline',
   role: 'EDITOR',
   input: ReadYaml,
   output: ReadGraph,

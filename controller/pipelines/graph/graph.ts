@@ -1,4 +1,4 @@
-/** The graph as people edit it: made sound when it is saved, and turned into a definition to be checked and rendered. */
+/** The graph as users edit it: normalized when it is saved, and converted to a definition for checks and rendering. */
 import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
@@ -14,8 +14,8 @@ export interface Graph {
 export type StoredNode = GraphNode & { id: string };
 
 export const MAX_GRAPH_BYTES = 1_048_576;
-/** Sections that the nodes make. */
-const MADE = ['sources', 'transforms', 'sinks'] as const;
+/** Sections that are generated from nodes. */
+const NODE_SECTIONS = ['sources', 'transforms', 'sinks'] as const;
 
 export const outputName = (key: string, port: string | undefined): string =>
   port === undefined ? key : `${key}.${port}`;
@@ -24,8 +24,9 @@ const edgeId = (sourceKey: string, port: string | undefined, targetKey: string):
   `${outputName(sourceKey, port)}>${targetKey}`;
 
 /**
- * Gives ids where there are none, and lets edges name nodes by id. Refuses what could not be drawn; what is merely not
- * finished (an input that is missing, a cycle) is told by the checks.
+ * Adds missing ids and makes edges refer to node ids. Refuses what cannot be drawn; incomplete graphs (a missing input, a
+ * cycle) are reported by the checks.
+ *
  * @throws BAD_REQUEST
  */
 export function normaliseGraph(
@@ -35,25 +36,23 @@ export function normaliseGraph(
   const byReference = new Map<string, StoredNode>();
   const keys = new Set<string>();
   const stored = nodes.map((node): StoredNode => {
-    const made = { ...node, id: node.id ?? newId() };
+    const withId = { ...node, id: node.id ?? newId() };
     if (node.componentKey === '__proto__')
       throw badRequest('No component can have the key "__proto__"; choose another one');
     if (keys.has(node.componentKey))
-      throw badRequest(
-        `Two components have the key "${node.componentKey}"; give each component a key of its own`,
-      );
+      throw badRequest(`Two components have the key "${node.componentKey}"; give each component its own key`);
     keys.add(node.componentKey);
     for (const reserved of ['type', 'inputs']) {
       if (Object.hasOwn(node.config, reserved))
         throw badRequest(
-          `The config of "${node.componentKey}" holds "${reserved}"; the type is componentType, and inputs are edges`,
+          `The config of "${node.componentKey}" contains "${reserved}"; the type is componentType, and inputs are edges`,
         );
     }
-    if (byReference.has(made.id)) throw badRequest(`Two components have the id "${made.id}"`);
-    byReference.set(made.id, made);
-    return made;
+    if (byReference.has(withId.id)) throw badRequest(`Two components have the id "${withId.id}"`);
+    byReference.set(withId.id, withId);
+    return withId;
   });
-  // An id wins over another node's key.
+  // An id takes precedence over another node's key.
   for (const node of stored)
     if (!byReference.has(node.componentKey)) byReference.set(node.componentKey, node);
   const find = (reference: string, end: string): StoredNode => {
@@ -90,9 +89,9 @@ export function normaliseGraph(
 
 /** @throws BAD_REQUEST */
 export function assertGraphSize(graph: Graph): void {
-  for (const section of MADE) {
+  for (const section of NODE_SECTIONS) {
     if (Object.hasOwn(graph.globalConfig, section))
-      throw badRequest(`globalConfig holds "${section}"; components belong into nodes`);
+      throw badRequest(`globalConfig contains "${section}"; put components into nodes`);
   }
   const bytes = Buffer.byteLength(JSON.stringify(graph));
   if (bytes > MAX_GRAPH_BYTES)
@@ -101,7 +100,7 @@ export function assertGraphSize(graph: Graph): void {
     );
 }
 
-/** The same graph with ids of its own, for a copy. Links to shared components stay only where `keepLinks` says so. */
+/** Copies a graph with new ids. `keepLinks` keeps the links to shared components. */
 export function copyGraph(graph: Pick<Graph, 'nodes' | 'edges'>, keepLinks: boolean) {
   const renamed = new Map(graph.nodes.map((node) => [node.id ?? node.componentKey, newId()]));
   const at = (reference: string) => renamed.get(reference) ?? reference;
@@ -119,14 +118,14 @@ export function copyGraph(graph: Pick<Graph, 'nodes' | 'edges'>, keepLinks: bool
   );
 }
 
-/** What may have to be told beside a graph for a definition. */
+/** Settings of a definition that a graph does not contain. */
 export interface DefinitionSettings {
   logLevel?: Definition['logLevel'];
   drainSeconds?: number | null;
   nodeSelector?: Definition['nodeSelector'] | null;
 }
 
-/** Back from a graph to a definition, as if it were to be deployed. */
+/** Converts a graph to a definition, as if it were deployed. */
 export function definitionOf(graph: Graph & DefinitionSettings): Definition {
   const inputs = new Map<string, string[]>();
   const keyOf = new Map(graph.nodes.map((node) => [node.id ?? node.componentKey, node.componentKey]));

@@ -1,4 +1,4 @@
-/** What people are told of a definition: the checks in levels, as errors with component and position. */
+/** Runs the checks on a graph or config text and returns errors with component and position. */
 import type { Static } from 'typebox';
 import type { ConfigValidity, RenderedGraph, ValidationError } from '../../../schemas/api/pipelines.ts';
 import { readNodeEngines } from '../../fleet/engines/index.ts';
@@ -24,7 +24,7 @@ export interface Validity {
   unknown: string[];
 }
 
-/** Line and column count inside the text at `path`, such as a VRL program. */
+/** Line and column are relative to the text at `path`, such as a VRL program. */
 export const validationError = (finding: Finding): ValidationError => ({
   level: finding.level,
   message: finding.hint === '' ? finding.message : `${finding.message}; ${finding.hint}`,
@@ -34,7 +34,7 @@ export const validationError = (finding: Finding): ValidationError => ({
   ...(finding.column === undefined ? {} : { column: finding.column }),
 });
 
-/** Renders a graph and checks it as it would be deployed into the environment. Asks the engine: not for a transaction. */
+/** Renders a graph and checks it as for a deploy into the environment. Asks the engine, so it must not run in a transaction. */
 export async function validateGraph(
   ctx: Context,
   environmentId: string,
@@ -58,7 +58,7 @@ export async function validateGraph(
   };
 }
 
-/** What nodes of the environment lack for a graph: `refused` keeps it from being deployed. Asks no engine to validate. */
+/** Component types of a graph that nodes of the environment lack; `refused` ones prevent a deploy. Does not run the engine. */
 export async function checkNodeTypes(
   ctx: Context,
   environmentId: string,
@@ -69,12 +69,12 @@ export async function checkNodeTypes(
     engine: ctx.services.engine,
     nodeEngines: await readNodeEngines(ctx.db, environmentId, ctx.clock.now()),
   });
-  const words = ({ message, hint }: Finding) => `${message}; ${hint}`;
-  return { refused: findings.map(words), warnings: warnings.map(words) };
+  const sentence = ({ message, hint }: Finding) => `${message}; ${hint}`;
+  return { refused: findings.map(sentence), warnings: warnings.map(sentence) };
 }
 
-/** What a deploy of a faulty pipeline answers; REST makes 422 of it. */
-export function invalid(errors: readonly ValidationError[]): DomainError {
+/** The error of a deploy of an invalid pipeline; REST answers it as 422. */
+export function validationFailed(errors: readonly ValidationError[]): DomainError {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return badRequest(`The pipeline is not deployed: ${first?.message}${more}`, {
@@ -82,14 +82,14 @@ export function invalid(errors: readonly ValidationError[]): DomainError {
   });
 }
 
-/** Every secret and certificate that it names, as if the environment had them. */
+/** All secrets and certificates that a text names, as if the environment had them. */
 const variablesNamedIn = (text: string): Set<string> =>
   new Set([
     ...secretReferences(text).map(({ variable }) => variable),
     ...certificateReferences(text).map(certificateVariable),
   ]);
 
-/** An engine config by itself. Line and column count in its own text. */
+/** Validates an engine config. Line and column are relative to its own text. */
 export async function validateConfigText(
   ctx: Context,
   text: string,
@@ -98,7 +98,7 @@ export async function validateConfigText(
   const { definition, faults } = readEngineConfig(text);
   if (!definition) {
     const errors = faults.map((fault) => ({ level: 'structure', ...fault }));
-    const detail = 'the text is no engine config';
+    const detail = 'the text is not an engine config';
     return {
       valid: false,
       errors,

@@ -1,6 +1,6 @@
 /**
- * What git does to pipelines: two operations, each one transaction with its audit rows, each safe to repeat. Nothing else
- * writes a git-owned pipeline.
+ * The operations by which git changes pipelines, each one transaction with its audit rows, and each idempotent. Nothing else
+ * writes a pipeline that git owns.
  */
 import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
 import {
@@ -15,10 +15,10 @@ import { newId } from '../../platform/operation/ids.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { compile } from '../definition/compile.ts';
 import type { Definition } from '../definition/definition.ts';
-import { servedByStages, servesTheSame, stagesOf } from '../deploy/git-rollouts.ts';
+import { planRollouts, readRolloutVersions, servesTheSame } from '../deploy/git-rollouts.ts';
 import { assertNoCycles, lockOrder } from '../order/index.ts';
-import { rolledBackBy } from '../versions/create-version.ts';
-import { pipelinesChanged } from './publish-change.ts';
+import { rollBackActiveRollout } from '../versions/create-version.ts';
+import { publishPipelineChanges } from './publish-change.ts';
 import {
   type DeployedVersions,
   insertVersions,
@@ -31,35 +31,35 @@ import {
 
 export const convergePipelines = mutation({
   name: 'pipeline.converge',
-  summary: 'Make pipelines what their manifests say',
+  summary: 'Apply the manifests of pipelines',
   role: 'EDITOR',
   audit: 'pipeline.converged',
   input: convergeInput<PipelineSpec>(),
   output: Converged,
   scope: (_ctx, input) => ({ teamId: null, environmentId: input.environmentId }),
   async run(ctx, { environmentId, commit, items }) {
-    const dependent = items.some(({ spec }) => spec.dependsOn.length > 0);
-    // Before any pipeline, as everybody else who changes the order.
-    if (dependent) await lockOrder(ctx.db, environmentId);
+    const hasDependencies = items.some(({ spec }) => spec.dependsOn.length > 0);
+    // Locked before any pipeline, like in all other code that changes the order.
+    if (hasDependencies) await lockOrder(ctx.db, environmentId);
     const rows = await lockClaimed(ctx.db, 'pipelines', environmentId, items);
-    const standings = await readDeployedVersions(
+    const current = await readDeployedVersions(
       ctx.db,
       rows.flatMap((row) => row?.id ?? []),
     );
-    const servedNow = await servedByStages(ctx.db, items, rows, standings);
+    const comparedVersions = await readRolloutVersions(ctx.db, items, rows, current);
     const now = new Date(ctx.clock.now());
-    const stages = stagesOf(commit);
+    const rollouts = planRollouts(commit);
     const versions: NewVersion[] = [];
-    /** Made by people before git adopted the pipeline, and what git says now. */
+    /** Versions created by hand before git adopted the pipeline, with the hash of the equal manifest. */
     const stamped: { id: string; specHash: string }[] = [];
-    /** Whether any node is served something else than before. */
+    /** Whether the change affects what nodes are served. */
     let served = false;
     const done = items.map((item, index) => {
       const row = rows[index] ?? null;
       const { spec } = item;
       const compiled = compile(spec as Definition);
       const pipelineId = row?.id ?? newId();
-      const standing = row ? standings.get(row.id) : undefined;
+      const versionsNow = row ? current.get(row.id) : undefined;
       const write = {
         description: spec.description ?? null,
         nodeSelector: spec.nodeSelector ?? null,
@@ -70,11 +70,11 @@ export const convergePipelines = mutation({
         globalConfig: spec.global,
         dependsOn: spec.dependsOn,
       };
-      const latest = standing?.latest ?? null;
+      const latest = versionsNow?.latest ?? null;
       const adopted =
         row?.managedBy === 'ui' &&
         latest?.specHash === null &&
-        saysTheSame(latest, spec, compiled.configYaml);
+        servesTheSameAs(latest, spec, compiled.configYaml);
       let version: { id: string; version: number };
       if (latest && (adopted || latest.specHash === item.specHash)) {
         version = latest;
@@ -93,21 +93,22 @@ export const convergePipelines = mutation({
           commit: { sha: commit.sha, author: commit.author, message: commit.message, path: item.path },
         });
       }
-      const ran = standing?.deployedVersionId ?? null;
-      const stage = stages.decide({
-        ...{ pipelineId, spec, version, ran },
-        canary: standing?.canary ?? null,
+      const previousVersionId = versionsNow?.deployedVersionId ?? null;
+      const decision = rollouts.decide({
+        ...{ pipelineId, spec, version, previousVersionId },
+        canary: versionsNow?.canary ?? null,
         served: {
           configYaml: compiled.configYaml,
           logLevel: spec.logLevel,
           drainSeconds: write.drainSeconds,
           nodeSelector: write.nodeSelector,
         },
-        servedBy: servedNow,
+        servedBy: comparedVersions,
       });
-      const { runs } = stage;
+      const { deployedVersionId } = decision;
       const renamed = row !== null && row.name !== item.name;
-      if (runs !== ran || stage.changes || (spec.deployed && renamed)) served = true;
+      if (deployedVersionId !== previousVersionId || decision.changes || (spec.deployed && renamed))
+        served = true;
       const outcome = outcomeOf(row);
       ctx.audit({
         action: `pipeline.${outcome}`,
@@ -115,14 +116,14 @@ export const convergePipelines = mutation({
         entityId: pipelineId,
         environmentId,
         diff: {
-          version: [standing?.latest?.version ?? null, version.version],
-          deployed: [ran !== null, spec.deployed],
+          version: [versionsNow?.latest?.version ?? null, version.version],
+          deployed: [previousVersionId !== null, spec.deployed],
           ...(renamed ? { name: [row.name, item.name] } : {}),
         },
-        metadata: { name: item.name, path: item.path, ...(stage.canary ? { canary: true } : {}) },
+        metadata: { name: item.name, path: item.path, ...(decision.canary ? { canary: true } : {}) },
       });
       return {
-        answer: { objectId: pipelineId, outcome, version: version.version, canary: stage.canary },
+        answer: { objectId: pipelineId, outcome, version: version.version, canary: decision.canary },
         write: {
           row,
           newId: pipelineId,
@@ -135,8 +136,11 @@ export const convergePipelines = mutation({
             auto_revert: spec.autoRevert ?? null,
             is_draft: !spec.deployed,
             latest_version_id: version.id,
-            deployed_version_id: runs,
-            deployed_at: runs !== null && runs === ran ? (standing?.deployedAt ?? now) : runs && now,
+            deployed_version_id: deployedVersionId,
+            deployed_at:
+              deployedVersionId !== null && deployedVersionId === previousVersionId
+                ? (versionsNow?.deployedAt ?? now)
+                : deployedVersionId && now,
           },
         },
       };
@@ -148,7 +152,7 @@ export const convergePipelines = mutation({
       PIPELINE_COLUMNS,
       done.map(({ write }) => write),
     );
-    if (dependent)
+    if (hasDependencies)
       await assertNoCycles(
         ctx,
         environmentId,
@@ -156,15 +160,15 @@ export const convergePipelines = mutation({
       );
     if (versions.length > 0) await insertVersions(ctx.db, versions);
     for (const { id, specHash } of stamped) await stampVersion(ctx.db, id, specHash);
-    await stages.write(ctx, environmentId);
+    await rollouts.write(ctx, environmentId);
     const only = done.length === 1 ? done[0]?.answer.objectId : undefined;
-    await pipelinesChanged(ctx, environmentId, { pipelineId: only, reason: 'git', served });
+    await publishPipelineChanges(ctx, environmentId, { pipelineId: only, reason: 'git', served });
     return done.map(({ answer }) => answer);
   },
 });
 
-/** Nodes would get the very same. */
-function saysTheSame(
+/** Whether nodes would be served exactly the same. */
+function servesTheSameAs(
   version: NonNullable<DeployedVersions['latest']>,
   { logLevel, drainSeconds, nodeSelector }: PipelineSpec,
   configYaml: string,
@@ -185,7 +189,7 @@ export const prunePipeline = pruneOperation({
   table: 'pipelines',
   columns: { is_draft: true, deployed_version_id: null, deployed_at: null },
   async changed(ctx, environmentId, pipelineId) {
-    await rolledBackBy(ctx, { id: pipelineId, environmentId }, 'Its manifest is gone from git');
-    await pipelinesChanged(ctx, environmentId, { pipelineId, reason: 'pruned', served: true });
+    await rollBackActiveRollout(ctx, { id: pipelineId, environmentId }, 'Its manifest is gone from git');
+    await publishPipelineChanges(ctx, environmentId, { pipelineId, reason: 'pruned', served: true });
   },
 });

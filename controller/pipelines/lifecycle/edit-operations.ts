@@ -1,4 +1,4 @@
-/** What people do to pipelines that git does not describe: make, change, copy, delete, and bring back. */
+/** Operations on pipelines that the UI owns: create, change, copy, delete and restore. */
 import type { Static } from 'typebox';
 import { Id, Input } from '../../../schemas/api/common.ts';
 import { OrGit } from '../../../schemas/api/git-words.ts';
@@ -18,22 +18,23 @@ import { findEnvironment } from '../../fleet/environments/index.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
-import { allows, mutation } from '../../platform/operation/operation.ts';
+import { mutation } from '../../platform/operation/operation.ts';
+import { allows } from '../../platform/operation/permissions.ts';
 import { secretReferences, secretVariables } from '../../secrets/index.ts';
 import { compile } from '../definition/compile.ts';
 import { stripCredentials, withoutCredentials } from '../definition/strip-credentials.ts';
 import { copyGraph, definitionOf, type Graph } from '../graph/graph.ts';
 import { assertNoCycleThrough, lockOrder, setPipelineGroup } from '../order/index.ts';
 import { withLiveLinks } from '../shared-components/links.ts';
-import { rolledBackBy } from '../versions/create-version.ts';
+import { rollBackActiveRollout } from '../versions/create-version.ts';
 import { getPipeline, lockPipeline } from './lock-pipeline.ts';
-import { pipelineChanged } from './publish-change.ts';
+import { publishPipelineChange } from './publish-change.ts';
 import {
-  bringBack,
   insertPipeline,
-  namesLike,
-  nameTaken,
+  listNameKeys,
+  nameConflict,
   type PipelineRecord,
+  undeletePipeline,
   updatePipeline,
 } from './store.ts';
 
@@ -62,7 +63,7 @@ const EMPTY = {
 
 export const create = mutation({
   name: 'pipeline.create',
-  summary: 'Make an empty draft',
+  summary: 'Create an empty draft',
   role: 'EDITOR',
   permission: 'pipelines.edit',
   audit: 'pipeline.created',
@@ -78,15 +79,19 @@ export const create = mutation({
       name,
       description: description ?? null,
     });
-    if (id === null) throw nameTaken(name);
-    const made = await getPipeline(ctx, id);
-    await pipelineChanged(ctx, made, { reason: 'created', served: false, diff: { name: [null, name] } });
-    return reference(made);
+    if (id === null) throw nameConflict(name);
+    const created = await getPipeline(ctx, id);
+    await publishPipelineChange(ctx, created, {
+      reason: 'created',
+      served: false,
+      diff: { name: [null, name] },
+    });
+    return reference(created);
   },
 });
 
-/** Fields that stand in a manifest; a group does not, so anybody's pipeline may be filed. */
-const described = ({ id, groupId, ...fields }: Static<typeof UpdatePipeline>) => fields;
+/** The fields that a manifest contains. The group is not among them, so the group of a pipeline in git can be changed. */
+const manifestFields = ({ id, groupId, ...fields }: Static<typeof UpdatePipeline>) => fields;
 
 export const update = mutation({
   name: 'pipeline.update',
@@ -100,19 +105,19 @@ export const update = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.id),
   async run(ctx, input) {
     const { id, groupId } = input;
-    const fields = described(input);
-    const changes = Object.keys(fields).length > 0;
-    if (!changes && !(await lockRow(ctx.db, 'pipelines', id))) throw notFound('Pipeline');
-    const before = changes ? await lockPipeline(ctx, id) : await getPipeline(ctx, id);
-    // A group is the database's alone: beside a change that goes to git it would be lost.
-    if (changes && groupId !== undefined && before.managedBy === 'git')
-      throw badRequest('git describes this pipeline; send groupId in a request of its own');
+    const fields = manifestFields(input);
+    const hasFields = Object.keys(fields).length > 0;
+    if (!hasFields && !(await lockRow(ctx.db, 'pipelines', id))) throw notFound('Pipeline');
+    const before = hasFields ? await lockPipeline(ctx, id) : await getPipeline(ctx, id);
+    // The group exists only in the database, so a change that goes to git would lose it.
+    if (hasFields && groupId !== undefined && before.managedBy === 'git')
+      throw badRequest('git manages this pipeline; send groupId in a separate request');
     if (groupId !== undefined) await setPipelineGroup(ctx.db, id, before.environmentId, groupId);
-    if (changes) await updatePipeline(ctx.db, id, fields);
+    if (hasFields) await updatePipeline(ctx.db, id, fields);
     const after = await getPipeline(ctx, id);
-    await pipelineChanged(ctx, after, {
+    await publishPipelineChange(ctx, after, {
       reason: 'updated',
-      // The name travels to the nodes; selector, log level and drain time ship with the next version.
+      // Nodes are served the name; selector, log level and drain time ship with the next version.
       served: !after.isDraft && (before.name !== after.name || before.autoRevert !== after.autoRevert),
       diff: Object.fromEntries(
         (Object.keys(fields) as (keyof typeof fields)[])
@@ -127,7 +132,7 @@ export const update = mutation({
 
 export const remove = mutation({
   name: 'pipeline.delete',
-  summary: 'Undeploy and delete a pipeline; pipeline.restore brings it back for 24 hours',
+  summary: 'Undeploy and delete a pipeline; pipeline.restore can restore it for 24 hours',
   role: 'EDITOR',
   permission: 'pipelines.edit',
   audit: 'pipeline.deleted',
@@ -137,7 +142,7 @@ export const remove = mutation({
   async run(ctx, { id }) {
     const pipeline = await lockPipeline(ctx, id);
     const now = ctx.clock.now();
-    await rolledBackBy(ctx, pipeline, 'The pipeline was deleted');
+    await rollBackActiveRollout(ctx, pipeline, 'The pipeline was deleted');
     await updatePipeline(ctx.db, id, {
       isDraft: true,
       deployedVersionId: null,
@@ -152,43 +157,43 @@ export const remove = mutation({
     );
     const wasDeployed = !pipeline.isDraft;
     const metadata = { name: pipeline.name, wasDeployed };
-    await pipelineChanged(ctx, pipeline, { reason: 'deleted', served: wasDeployed, metadata });
+    await publishPipelineChange(ctx, pipeline, { reason: 'deleted', served: wasDeployed, metadata });
     return { deleted: true as const };
   },
 });
 
 export const restore = mutation({
   name: 'pipeline.restore',
-  summary: 'Bring a pipeline back as a draft, with its versions, within 24 hours after pipeline.delete',
+  summary: 'Restore a deleted pipeline as a draft, with its versions, within 24 hours after pipeline.delete',
   role: 'EDITOR',
   audit: 'pipeline.restored',
   input: Input({ id: Id }),
   output: PipelineRef,
   scope: (ctx, input) => objectScope(ctx, 'Deleted pipeline', input.id),
   async run(ctx, { id }) {
-    const place = await objectScope(ctx, 'Deleted pipeline', id);
-    if (place.environmentId) await lockOrder(ctx.db, place.environmentId);
-    await bringBack(ctx.db, id);
+    const location = await objectScope(ctx, 'Deleted pipeline', id);
+    if (location.environmentId) await lockOrder(ctx.db, location.environmentId);
+    await undeletePipeline(ctx.db, id);
     const deleted = await getPipeline(ctx, id);
-    // Whoever deleted a shared component meanwhile did not look at what was deleted itself.
+    // A shared component that was deleted meanwhile was not unlinked in a deleted pipeline.
     const nodes = await withLiveLinks(ctx.db, deleted.environmentId, deleted.nodes);
     if (nodes.some((node, index) => node !== deleted.nodes[index]))
       await updatePipeline(ctx.db, id, { nodes });
     const pipeline = await getPipeline(ctx, id);
     await assertNoCycleThrough(ctx, pipeline.environmentId, id);
     const metadata = { name: pipeline.name };
-    await pipelineChanged(ctx, pipeline, { reason: 'restored', served: false, metadata });
+    await publishPipelineChange(ctx, pipeline, { reason: 'restored', served: false, metadata });
     return reference(pipeline);
   },
 });
 
-/** "orders", "orders copy", "orders copy 2", … cut so that it stays a name. */
+/** "orders copy", "orders copy 2", …; cut to the maximum length of a name. */
 const copyName = (name: string, attempt: number): string => {
   const ending = attempt === 1 ? ' copy' : ` copy ${attempt}`;
   return name.slice(0, MAX_NAME - ending.length) + ending;
 };
 
-/** Makes a draft of what another pipeline is. */
+/** Inserts a copy of a pipeline as a draft. */
 async function insertCopy(
   ctx: MutationContext,
   of: PipelineRecord,
@@ -201,11 +206,11 @@ async function insertCopy(
     const id = await insertPipeline(ctx.db, to.environmentId, { ...of, ...graph, dependsOn: [], name });
     if (id !== null) return getPipeline(ctx, id);
   }
-  throw nameTaken(last);
+  throw nameConflict(last);
 }
 
 function* copyNames(name: string, taken: ReadonlySet<string>): Generator<string> {
-  // More than the names that are known: others may make some at the same moment.
+  // Tries more names than are known: others may insert some concurrently.
   for (let attempt = 1; attempt <= taken.size + 50; attempt += 1) {
     const candidate = copyName(name, attempt);
     if (!taken.has(nameKeyOf(candidate))) yield candidate;
@@ -223,11 +228,11 @@ export const clone = mutation({
   async run(ctx, { pipelineId }) {
     const source = await getPipeline(ctx, pipelineId);
     const { environmentId } = source;
-    const names = copyNames(source.name, new Set(await namesLike(ctx.db, environmentId)));
+    const names = copyNames(source.name, new Set(await listNameKeys(ctx.db, environmentId)));
     const nodes = await withLiveLinks(ctx.db, environmentId, source.nodes);
     const graph = copyGraph({ nodes, edges: source.edges }, true);
     const copy = await insertCopy(ctx, source, { environmentId, names }, graph);
-    await pipelineChanged(ctx, copy, {
+    await publishPipelineChange(ctx, copy, {
       reason: 'cloned',
       served: false,
       diff: { name: [null, copy.name] },
@@ -239,7 +244,7 @@ export const clone = mutation({
 
 export const promote = mutation({
   name: 'pipeline.promote',
-  summary: 'Copy a pipeline as a draft into another environment, without credentials that are written out',
+  summary: 'Copy a pipeline as a draft into another environment, without plain-text credentials',
   role: 'EDITOR',
   audit: 'pipeline.promoted',
   input: PromotePipeline,
@@ -254,7 +259,7 @@ export const promote = mutation({
     if (!target) throw notFound('Environment');
     if (target.gitMode === 'sync') {
       throw preconditionFailed(
-        `Pipelines of ${target.name} are described in git; open a pull request with promotion.initiate, or add the manifest there`,
+        `Pipelines of ${target.name} are managed in git; open a pull request with promotion.initiate, or add the manifest there`,
         { managedBy: 'git' },
       );
     }
@@ -275,7 +280,7 @@ export const promote = mutation({
     const missingSecrets = secretReferences(compile(definitionOf(copy)).configYaml)
       .filter(({ variable, optional }) => !optional && !has.has(variable))
       .map(({ variable }) => variable);
-    await pipelineChanged(ctx, copy, {
+    await publishPipelineChange(ctx, copy, {
       reason: 'promoted',
       served: false,
       teamId: scope.teamId,

@@ -16,8 +16,9 @@ export async function getPipeline(ctx: Pick<Context, 'db'>, id: string): Promise
 }
 
 /**
- * The pipeline, locked until the transaction ends.
- * @throws NOT_FOUND; PRECONDITION_FAILED where git describes it and the policy refuses changes by hand.
+ * Locks a pipeline until the transaction ends.
+ *
+ * @throws NOT_FOUND; PRECONDITION_FAILED if git manages it and the policy refuses changes by hand
  */
 export async function lockPipeline(ctx: MutationContext, id: string): Promise<PipelineRecord> {
   await lockEditable(ctx, 'pipelines', id);
@@ -25,8 +26,8 @@ export async function lockPipeline(ctx: MutationContext, id: string): Promise<Pi
 }
 
 /**
- * The same for what is done at once, against git where it describes the pipeline: git's spec is held, or the one of that
- * hash. @throws NOT_FOUND
+ * Locks a pipeline for a change that takes effect at once. If git manages it, git's current spec, or the one of `specHash`, is
+ * held. @throws NOT_FOUND
  */
 export async function lockPipelineHolding(
   ctx: MutationContext,
@@ -38,7 +39,7 @@ export async function lockPipelineHolding(
   return { pipeline: await getPipeline(ctx, id), held };
 }
 
-/** The same for what no manifest can say. @throws NOT_FOUND; PRECONDITION_FAILED where git describes it. */
+/** Locks a pipeline for a change that a manifest cannot express. @throws NOT_FOUND; PRECONDITION_FAILED if git manages it */
 export async function lockHandmadePipeline(ctx: MutationContext, id: string): Promise<PipelineRecord> {
   await lockHandmade(ctx, 'pipelines', id);
   return getPipeline(ctx, id);
@@ -52,12 +53,12 @@ export function nodeOf(pipeline: Pick<Graph, 'nodes'>, nodeId: string): GraphNod
 }
 
 /**
- * The config of what is stored. Not always the very text of a version: the database keeps the keys of an object in an
- * order of its own, so only what was rendered from it on both sides may be compared.
+ * Renders the config of a stored graph. It may differ textually from that of a version, since jsonb reorders object keys;
+ * compare only renderings of stored graphs with each other.
  */
 export const renderStored = (graph: Graph): string => compile(definitionOf(graph)).configYaml;
 
-/** Whether a deploy would ship something else than what runs, on canary nodes where a rollout is active. */
+/** Whether a deploy would change what runs; compared with the canary version if a rollout is active. */
 export async function hasConfigChanges(ctx: Pick<Context, 'db'>, pipeline: PipelineRecord): Promise<boolean> {
   const active = await findActiveRollout(ctx.db, pipeline.id);
   const newest = active?.canaryVersionId ?? pipeline.deployedVersionId;

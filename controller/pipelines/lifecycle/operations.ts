@@ -19,11 +19,12 @@ import {
 } from '../../../schemas/api/pipelines.ts';
 import { selectorText } from '../../../schemas/pipelines/selector.ts';
 import { findEnvironment } from '../../fleet/environments/index.ts';
-import { ofJoined, type PipelineStatus, readStatus, versionForNode } from '../../fleet/status/index.ts';
+import { memoizePerJoin, type PipelineStatus, readStatus, versionForNode } from '../../fleet/status/index.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { notFound } from '../../platform/operation/errors.ts';
-import { allows, ownScope, query, type Scope } from '../../platform/operation/operation.ts';
+import { ownScope, query, type Scope } from '../../platform/operation/operation.ts';
+import { allows } from '../../platform/operation/permissions.ts';
 import { maskSensitive, maskYaml } from '../definition/mask.ts';
 import { previewDeploy } from '../deploy/preview-deploy.ts';
 import { componentThroughput } from '../graph/component-operations.ts';
@@ -38,7 +39,7 @@ import {
   type PipelineRecord,
 } from './store.ts';
 
-/** Config values that look like credentials are for those who may change them. */
+/** Only users who may change a pipeline see config values that look like credentials. */
 const seesAll = (ctx: Context, scope: Scope): boolean => allows(ctx.actor, scope, { role: 'EDITOR' });
 
 function summary(status: PipelineStatus): PipelineSummary {
@@ -66,8 +67,8 @@ function summary(status: PipelineStatus): PipelineSummary {
   };
 }
 
-/** A pipeline that exists, with its status. */
-async function readOne(
+/** Reads a pipeline with its status. @throws NOT_FOUND */
+async function readWithStatus(
   ctx: Context,
   id: string,
 ): Promise<{ record: PipelineRecord; status: PipelineStatus }> {
@@ -79,11 +80,11 @@ async function readOne(
   return { record, status };
 }
 
-const summaries = ofJoined(({ pipelines }) => pipelines.map(summary));
+const summaries = memoizePerJoin(({ pipelines }) => pipelines.map(summary));
 
 export const list = query({
   name: 'pipeline.list',
-  summary: 'Pipelines of an environment, with how far each has come',
+  summary: 'Pipelines of an environment with their gates',
   role: 'VIEWER',
   permission: 'pipelines.read',
   input: ListPipelines,
@@ -94,14 +95,14 @@ export const list = query({
 
 export const get = query({
   name: 'pipeline.get',
-  summary: 'One pipeline: graph, versions, what each node runs of it',
+  summary: 'One pipeline: graph, versions and the state on each node',
   role: 'VIEWER',
   permission: 'pipelines.read',
   input: GetPipeline,
   output: Pipeline,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.id),
   async run(ctx, input) {
-    const { record, status } = await readOne(ctx, input.id);
+    const { record, status } = await readWithStatus(ctx, input.id);
     const [environment, versions, reports] = await Promise.all([
       findEnvironment(ctx.db, record.environmentId),
       listVersions(ctx.db, input.id),
@@ -109,7 +110,7 @@ export const get = query({
     ]);
     if (!environment) throw notFound('Environment');
     const { manifest } = status.pipeline;
-    const shown = seesAll(ctx, { teamId: environment.teamId, environmentId: environment.id })
+    const config = seesAll(ctx, { teamId: environment.teamId, environmentId: environment.id })
       ? { nodes: record.nodes, globalConfig: record.globalConfig }
       : {
           nodes: record.nodes.map((node) => ({ ...node, config: maskSensitive(node.config) })),
@@ -122,7 +123,7 @@ export const get = query({
       nodeSelector: record.nodeSelector,
       logLevel: record.logLevel,
       drainSeconds: record.drainSeconds,
-      ...shown,
+      ...config,
       edges: record.edges,
       graphRevision: record.graphRevision,
       labels: record.labels,
@@ -217,6 +218,7 @@ export const compareVersions = query({
 
 export const validate = query({
   name: 'validator.validate',
+  method: 'POST',
   summary: 'Check an engine config in YAML: every error with component, line and column',
   role: 'VIEWER',
   input: ValidateConfig,
@@ -234,7 +236,7 @@ export const deploymentStatus = query({
   output: DeploymentStatus,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, input) {
-    const { status } = await readOne(ctx, input.pipelineId);
+    const { status } = await readWithStatus(ctx, input.pipelineId);
     return {
       pipelineId: input.pipelineId,
       isDraft: status.pipeline.isDraft,

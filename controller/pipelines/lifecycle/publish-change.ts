@@ -2,35 +2,35 @@ import { bumpConfigRevision } from '../../fleet/environments/index.ts';
 import type { AuditEntry } from '../../platform/operation/audit-entry.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 
-/** For the audit log beside what one pipeline became. */
-type Noted = Pick<AuditEntry, 'action' | 'teamId' | 'diff' | 'metadata'>;
+/** Additional fields of the audit row. */
+type AuditDetails = Pick<AuditEntry, 'action' | 'teamId' | 'diff' | 'metadata'>;
 
-interface Changed extends Noted {
+interface RecordedChange extends AuditDetails {
   reason: string;
-  /** Whether any node is served something else than before. */
+  /** Whether the change affects what nodes are served. */
   served: boolean;
 }
 
-/** What someone did with one pipeline: an audit row, and word to nodes and pages. */
-export async function pipelineChanged(
+/** Records a change of one pipeline in the audit log and notifies nodes and the UI. */
+export async function publishPipelineChange(
   ctx: MutationContext,
   { id, environmentId }: { id: string; environmentId: string },
-  { reason, served, ...noted }: Changed,
+  { reason, served, ...details }: RecordedChange,
 ): Promise<void> {
-  ctx.audit({ entityType: 'Pipeline', entityId: id, environmentId, ...noted });
-  await pipelinesChanged(ctx, environmentId, { pipelineId: id, reason, served });
+  ctx.audit({ entityType: 'Pipeline', entityId: id, environmentId, ...details });
+  await publishPipelineChanges(ctx, environmentId, { pipelineId: id, reason, served });
 }
 
 export interface PipelineChange {
-  /** Undefined for many at once. */
+  /** Undefined for several pipelines at once. */
   pipelineId: string | undefined;
   reason: string;
-  /** Whether any node is served something else than before. */
+  /** Whether the change affects what nodes are served. */
   served: boolean;
 }
 
-/** Nodes of the environment fetch anew where that makes a difference to them; open pages look again. */
-export async function pipelinesChanged(
+/** Notifies the UI, and the nodes of the environment if they are served something else. */
+export async function publishPipelineChanges(
   ctx: MutationContext,
   environmentId: string,
   { pipelineId, reason, served }: PipelineChange,

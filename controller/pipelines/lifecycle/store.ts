@@ -1,4 +1,4 @@
-/** Pipelines and their versions. Versions are immutable; a pipeline points at its newest and at its deployed one. */
+/** Stores pipelines and their versions. Versions are immutable; a pipeline points to its newest and to its deployed one. */
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import type { GraphEdge, GraphNode, Version, VersionSummary } from '../../../schemas/api/pipelines.ts';
@@ -22,15 +22,15 @@ export interface PipelineRecord {
   isDraft: boolean;
   nodeSelector: LabelMap | null;
   logLevel: LogLevelName;
-  /** Null: as long as the agent gives where nothing is set. */
+  /** Null for the agent's default. */
   drainSeconds: number | null;
   nodes: GraphNode[];
   edges: GraphEdge[];
   globalConfig: Record<string, unknown>;
-  /** Grows with every change of the graph. */
+  /** Incremented by every change of the graph. */
   graphRevision: number;
   labels: LabelMap;
-  /** Null: as the environment has it. */
+  /** Null for the setting of the environment. */
   autoRevert: boolean | null;
   latestVersionId: string | null;
   deployedVersionId: string | null;
@@ -63,7 +63,7 @@ export async function findPipeline(db: Knex, id: string): Promise<PipelineRecord
   return (await db('pipelines').where({ id }).first(COLUMNS)) ?? null;
 }
 
-/** A pipeline's own columns, beside those that every owned row has. */
+/** Columns of pipelines, in addition to those of every owned row. */
 export interface PipelineContent {
   description: string | null;
   nodeSelector: LabelMap | null;
@@ -103,8 +103,8 @@ export const pipelineColumns = (content: PipelineContent) => ({
   depends_on: content.dependsOn,
 });
 
-/** JSON columns are handed over as text. */
-const asStored = (columns: Readonly<Record<string, unknown>>) =>
+/** Serializes JSON columns. */
+const toColumns = (columns: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
     Object.entries(columns).map(([column, value]) => [
       column,
@@ -112,7 +112,7 @@ const asStored = (columns: Readonly<Record<string, unknown>>) =>
     ]),
   );
 
-/** A new draft that the UI owns; null where the name is taken. */
+/** Inserts a draft that the UI owns; null if the name is taken. */
 export async function insertPipeline(
   db: Knex,
   environmentId: string,
@@ -123,7 +123,7 @@ export async function insertPipeline(
       id: newId(),
       environment_id: environmentId,
       name: pipeline.name,
-      ...asStored({ ...pipelineColumns(pipeline), labels: pipeline.labels }),
+      ...toColumns({ ...pipelineColumns(pipeline), labels: pipeline.labels }),
     })
     .onConflict()
     .ignore()
@@ -131,16 +131,16 @@ export async function insertPipeline(
   return rows[0]?.id ?? null;
 }
 
-/** Folded names of the living pipelines of an environment. */
-export async function namesLike(db: Knex, environmentId: string): Promise<string[]> {
+/** Normalized names of the pipelines of an environment that are not deleted. */
+export async function listNameKeys(db: Knex, environmentId: string): Promise<string[]> {
   const names: string[] = await db('pipelines')
     .where({ environment_id: environmentId, tombstoned_at: null })
     .pluck('name');
   return names.map(nameKeyOf);
 }
 
-/** @throws CONFLICT where the name has been taken since */
-export async function bringBack(tx: Knex, id: string): Promise<void> {
+/** @throws CONFLICT if the name was taken meanwhile */
+export async function undeletePipeline(tx: Knex, id: string): Promise<void> {
   try {
     await tx('pipelines')
       .where({ id })
@@ -148,14 +148,14 @@ export async function bringBack(tx: Knex, id: string): Promise<void> {
       .update({ tombstoned_at: null, updated_at: tx.fn.now() });
   } catch (error) {
     if (!brokeUnique(error, 'pipelines_name_unique')) throw error;
-    throw conflict('Another pipeline has the name now; rename that one first');
+    throw conflict('Another pipeline has this name now; rename that one first');
   }
 }
 
-export const nameTaken = (name: string) =>
+export const nameConflict = (name: string) =>
   conflict(`A pipeline named "${name}" exists already in this environment; choose another name`);
 
-/** What people change of a pipeline that they own. The row is locked by `lockEditable`. */
+/** Updates a pipeline that the UI owns. The row must be locked by `lockEditable`. */
 export async function updatePipeline(
   tx: Knex,
   id: string,
@@ -175,23 +175,23 @@ export async function updatePipeline(
   const columns = Object.fromEntries(
     Object.entries({ ...rest, nodes, edges, globalConfig })
       .filter(([, value]) => value !== undefined)
-      .map(([field, value]) => [CHANGEABLE[field as keyof typeof CHANGEABLE], value]),
+      .map(([field, value]) => [UPDATE_COLUMNS[field as keyof typeof UPDATE_COLUMNS], value]),
   );
   try {
     await tx('pipelines')
       .where({ id })
       .update({
-        ...asStored(columns),
+        ...toColumns(columns),
         updated_at: tx.fn.now(),
         ...(graph ? { graph_revision: tx.raw('graph_revision + 1') } : {}),
       });
   } catch (error) {
-    if (brokeUnique(error, 'pipelines_name_unique')) throw nameTaken(change.name ?? 'this one');
+    if (brokeUnique(error, 'pipelines_name_unique')) throw nameConflict(change.name ?? 'this one');
     throw error;
   }
 }
 
-const CHANGEABLE = {
+const UPDATE_COLUMNS = {
   name: 'name',
   labels: 'labels',
   autoRevert: 'auto_revert',
@@ -223,14 +223,14 @@ export interface NewVersion {
   specHash: string | null;
   changelog: string | null;
   source: VersionSummary['source'];
-  /** A user. */
+  /** Id of the user. */
   createdById: string | null;
   /** The service account that created it, of source `api`. */
   createdByAccount?: { id: string; name: string };
   commit: { sha: string; author: string; message: string; path: string } | null;
 }
 
-/** Numbers follow one another without a gap: whoever chose them holds the pipelines' rows locked. */
+/** Numbers must be consecutive: the caller holds locks on the pipelines' rows. */
 export async function insertVersions(tx: Knex, versions: readonly NewVersion[]): Promise<void> {
   const rows = versions.map((version) => ({
     id: version.id,
@@ -285,13 +285,13 @@ const VERSION_COLUMNS: ColumnTypes = {
   commit_path: 'text',
 };
 
-/** Where a pipeline stands: its newest version, and the one that runs. */
+/** The newest and the deployed version of a pipeline. */
 export interface DeployedVersions {
   latest: {
     id: string;
     version: number;
     specHash: string | null;
-    /** Of a pipeline that the UI owns; else null. */
+    /** Only for pipelines that the UI owns; otherwise null. */
     configYaml: string | null;
     logLevel: string;
     drainSeconds: number | null;
@@ -299,7 +299,7 @@ export interface DeployedVersions {
   } | null;
   deployedVersionId: string | null;
   deployedAt: Date | null;
-  /** The version of the rollout that is active; null where none is. */
+  /** The version of the active rollout; null if there is none. */
   canary: { versionId: string; version: number } | null;
 }
 
@@ -320,24 +320,24 @@ export async function readDeployedVersions(
      WHERE p.id = ANY(?)`,
     [[...pipelineIds]],
   );
-  return new Map(rows.map(({ id, ...standing }) => [id, standing]));
+  return new Map(rows.map(({ id, ...versions }) => [id, versions]));
 }
 
-/** What nodes get of a version. */
-export interface VersionServed {
+/** The part of a version that nodes are served. */
+export interface ServedVersion {
   configYaml: string;
   logLevel: string;
   drainSeconds: number | null;
   nodeSelector: LabelMap | null;
 }
 
-/** By the ids of versions. */
-export async function readServed(
+/** Reads served versions by version id. */
+export async function readServedVersions(
   db: Knex,
   versionIds: readonly string[],
-): Promise<ReadonlyMap<string, VersionServed>> {
+): Promise<ReadonlyMap<string, ServedVersion>> {
   if (versionIds.length === 0) return new Map();
-  const rows: (VersionServed & { id: string })[] = await db('pipeline_versions')
+  const rows: (ServedVersion & { id: string })[] = await db('pipeline_versions')
     .whereIn('id', versionIds)
     .select('id', {
       configYaml: 'config_yaml',
@@ -348,12 +348,12 @@ export async function readServed(
   return new Map(rows.map(({ id, ...served }) => [id, served]));
 }
 
-/** A version that people made says what a manifest says: from now on it stands for it. */
+/** Marks a version that was created by hand as equal to a manifest. */
 export async function stampVersion(tx: Knex, versionId: string, specHash: string): Promise<void> {
   await tx('pipeline_versions').where({ id: versionId }).update({ spec_hash: specHash });
 }
 
-export async function latestVersion(
+export async function findLatestVersion(
   db: Knex,
   pipelineId: string,
 ): Promise<{ id: string; version: number; specHash: string | null } | null> {
@@ -370,29 +370,25 @@ const VERSION_SUMMARY = `v.id, v.pipeline_id AS "pipelineId", v.version, v.chang
   v.commit_sha AS commit, v.commit_author AS "commitAuthor", v.commit_message AS "commitMessage", v.commit_path AS path,
   coalesce(p.deployed_version_id = v.id, false) AS "isDeployed"`;
 const VERSION_FROM = `FROM pipeline_versions v JOIN pipelines p ON p.id = v.pipeline_id LEFT JOIN users u ON u.id = v.created_by_id`;
-const VERSIONS_LISTED = 500;
+const MAX_VERSIONS_LISTED = 500;
 
 /** Newest first. */
 export async function listVersions(db: Knex, pipelineId: string): Promise<VersionSummary[]> {
   const { rows } = await db.raw<{ rows: VersionSummary[] }>(
-    `SELECT ${VERSION_SUMMARY} ${VERSION_FROM} WHERE v.pipeline_id = ? ORDER BY v.version DESC LIMIT ${VERSIONS_LISTED}`,
+    `SELECT ${VERSION_SUMMARY} ${VERSION_FROM} WHERE v.pipeline_id = ? ORDER BY v.version DESC LIMIT ${MAX_VERSIONS_LISTED}`,
     [pipelineId],
   );
   return rows;
 }
 
-/** Everything that a version carries, for a rollback. */
-export async function findVersionContent(
-  db: Knex,
-  id: string,
-): Promise<
-  | (Omit<PipelineContent, 'description' | 'dependsOn'> & {
-      pipelineId: string;
-      version: number;
-      configYaml: string;
-    })
-  | null
-> {
+type VersionContent = Omit<PipelineContent, 'description' | 'dependsOn'> & {
+  pipelineId: string;
+  version: number;
+  configYaml: string;
+};
+
+/** The full content of a version, for a rollback. */
+export async function findVersionContent(db: Knex, id: string): Promise<VersionContent | null> {
   const row = await db('pipeline_versions').where({ id }).first({
     pipelineId: 'pipeline_id',
     version: 'version',
@@ -404,10 +400,10 @@ export async function findVersionContent(
     edges: 'graph_edges',
     globalConfig: 'global_config',
   });
-  return row ?? null;
+  return (row as VersionContent | undefined) ?? null;
 }
 
-/** The next number. The pipeline's row is locked, so that nobody else takes it. */
+/** The next version number. The pipeline's row must be locked. */
 export async function nextVersionNumber(tx: Knex, pipelineId: string): Promise<number> {
   const row = await tx('pipeline_versions')
     .where({ pipeline_id: pipelineId })
@@ -434,17 +430,17 @@ export interface DeployedConfig {
   configYaml: string;
   logLevel: string;
   drainSeconds: number | null;
-  /** Of the version. */
+  /** Selector of the version. */
   nodeSelector: LabelMap | null;
-  /** Of a rollout that is active: its canary nodes. Null without one. */
+  /** Canary nodes of the active rollout; null without one. */
   canarySelector: LabelMap | null;
-  /** The version that canary nodes get; the others get the one without it, where there is one. */
+  /** Whether this is the canary version. The other nodes get the version without the flag, if there is one. */
   isCanary: boolean;
 }
 
 /**
- * Everything that nodes of an environment get, with its config: one version a pipeline, or two while a rollout is active.
- * By pipeline.
+ * All versions that nodes of an environment are served, with their configs: one per pipeline, or two during a rollout. Ordered
+ * by pipeline.
  */
 export async function listDeployed(db: Knex, environmentId: string): Promise<DeployedConfig[]> {
   const { rows } = await db.raw<{ rows: DeployedConfig[] }>(
@@ -459,7 +455,7 @@ export async function listDeployed(db: Knex, environmentId: string): Promise<Dep
   return rows;
 }
 
-/** Component counters of a pipeline as its nodes last reported them. */
+/** The component counters that the nodes of a pipeline reported last. */
 export async function listComponentReports(
   db: Knex,
   pipelineId: string,

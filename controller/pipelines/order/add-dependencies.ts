@@ -1,14 +1,15 @@
-/** Dependencies by name, as a pipeline brings them along from another environment. */
+/** Adds dependencies by name, for a pipeline that is copied from another environment. */
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { assertNoCycleThrough } from './cycle-checks.ts';
 import { dependenciesOf } from './dependency-graph.ts';
-import { insertDependency, listOrdered, listStored } from './dependency-store.ts';
+import { insertDependency, listOrdered, listUiDependencies } from './dependency-store.ts';
 
 /**
- * Lets the pipeline depend on those of these names that are there; what it depends on already stays. The caller holds
+ * Makes the pipeline depend on the pipelines of these names that exist; its other dependencies stay. The caller holds
  * `lockOrder`.
- * @throws CONFLICT where that closes a circle
+ *
+ * @throws CONFLICT if that closes a cycle
  */
 export async function addDependencies(
   ctx: MutationContext,
@@ -18,7 +19,7 @@ export async function addDependencies(
 ): Promise<void> {
   if (names.length === 0) return;
   const pipelines = await listOrdered(ctx.db, environmentId);
-  const dependencies = dependenciesOf(pipelines, await listStored(ctx.db, environmentId));
+  const dependencies = dependenciesOf(pipelines, await listUiDependencies(ctx.db, environmentId));
   const known = new Set(dependencies.upstreamsOf(downstreamId).map(({ upstreamId }) => upstreamId));
   const wanted = new Set(names.map(nameKeyOf));
   const added = pipelines.filter(

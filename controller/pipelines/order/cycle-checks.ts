@@ -1,15 +1,16 @@
-/** Circles of dependencies that are found within the transaction that would close them. */
+/** Checks for dependency cycles within the transaction that would close one. */
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { conflict } from '../../platform/operation/errors.ts';
 import { circleText, shortestCircle } from './cycles.ts';
 import { dependenciesOf } from './dependency-graph.ts';
-import { listOrdered, listStored } from './dependency-store.ts';
+import { listOrdered, listUiDependencies } from './dependency-store.ts';
 
-const NAMES_TOLD = 10;
+const MAX_NAMES = 10;
 
 /**
- * A pipeline that comes back brings its dependencies along, and others were added since. The caller holds `lockOrder`.
- * @throws CONFLICT where the pipeline, which is back already, closes a circle
+ * Checks a restored pipeline: its own dependencies return, and others were added meanwhile. The caller holds `lockOrder`.
+ *
+ * @throws CONFLICT if the restored pipeline closes a cycle
  */
 export async function assertNoCycleThrough(
   ctx: MutationContext,
@@ -17,21 +18,22 @@ export async function assertNoCycleThrough(
   pipelineId: string,
 ): Promise<void> {
   const pipelines = await listOrdered(ctx.db, environmentId);
-  const dependencies = dependenciesOf(pipelines, await listStored(ctx.db, environmentId));
+  const dependencies = dependenciesOf(pipelines, await listUiDependencies(ctx.db, environmentId));
   for (const { upstreamId, upstreamName } of dependencies.upstreamsOf(pipelineId)) {
-    const way = upstreamId === null ? null : dependencies.wayDown(pipelineId, upstreamId);
-    if (!way) continue;
-    const names = way.slice(0, NAMES_TOLD).map((id) => dependencies.byId.get(id)?.name ?? id);
+    const path = upstreamId === null ? null : dependencies.pathDown(pipelineId, upstreamId);
+    if (!path) continue;
+    const names = path.slice(0, MAX_NAMES).map((id) => dependencies.byId.get(id)?.name ?? id);
     throw conflict(
-      `It depends on "${upstreamName}", which has come to wait for it since (${names.join(' → ')}); remove one of these dependencies first`,
+      `It depends on "${upstreamName}", which meanwhile depends on it (${names.join(' → ')}); remove one of these dependencies first`,
     );
   }
 }
 
 /**
- * The last word on what manifests say of the order: people may have added a dependency since the plan was made. The
- * caller holds `lockOrder` and has written the pipelines.
- * @throws CONFLICT where one of the pipelines closes a circle
+ * The final check of the dependencies in manifests: a user may have added a dependency after the plan. The caller holds
+ * `lockOrder` and has written the pipelines.
+ *
+ * @throws CONFLICT if one of the pipelines closes a cycle
  */
 export async function assertNoCycles(
   ctx: MutationContext,
@@ -39,7 +41,7 @@ export async function assertNoCycles(
   pipelineIds: readonly string[],
 ): Promise<void> {
   const pipelines = await listOrdered(ctx.db, environmentId);
-  const { byId, upstreamsOf } = dependenciesOf(pipelines, await listStored(ctx.db, environmentId));
+  const { byId, upstreamsOf } = dependenciesOf(pipelines, await listUiDependencies(ctx.db, environmentId));
   const upstreamIds = (id: string) => upstreamsOf(id).flatMap(({ upstreamId }) => upstreamId ?? []);
   for (const id of pipelineIds) {
     const circle = shortestCircle(id, upstreamIds);

@@ -1,13 +1,13 @@
-/** Circles in a graph of who depends on whom. Pure, and linear in nodes and edges. */
+/** Finds cycles in a dependency graph. Pure, and linear in nodes and edges. */
 
-/** Of a circle that is shown. */
+/** Names listed of a cycle. */
 const MAX_NAMES = 10;
 
 export type DependenciesOf<K> = (key: K) => readonly K[];
 
 /**
- * Tarjan's strongly connected components, dependencies first. A component of several keys, or of one that depends on
- * itself, is a circle. Not recursive: a chain may be as long as there are pipelines.
+ * Tarjan's strongly connected components, dependencies first. A component of several keys, or of one that depends on itself, is
+ * a cycle. Iterative, since a chain may contain all pipelines.
  */
 export function componentsOf<K>(keys: Iterable<K>, dependenciesOf: DependenciesOf<K>): K[][] {
   const components: K[][] = [];
@@ -52,7 +52,7 @@ export function componentsOf<K>(keys: Iterable<K>, dependenciesOf: DependenciesO
 export const isCircle = <K>(component: readonly K[], dependenciesOf: DependenciesOf<K>): boolean =>
   component.length > 1 || component.some((key) => dependenciesOf(key).includes(key));
 
-/** From the key along its dependencies until the one that depends on the key again; null where no way leads back. */
+/** The shortest path from the key along its dependencies back to it; null if there is none. The key itself is listed once. */
 export function shortestCircle<K>(key: K, dependenciesOf: DependenciesOf<K>): K[] | null {
   const before = new Map<K, K | null>([[key, null]]);
   for (const at of before.keys()) {
@@ -70,11 +70,11 @@ function pathTo<K>(end: K, before: ReadonlyMap<K, K | null>): K[] {
   return path.reverse();
 }
 
-/** `a → b → a`; the middle of a long circle is counted. `end` is what the first is called where it comes again. */
+/** `a → b → a`; the middle of a long cycle is replaced by a count. `end` is the name of the first one when it is repeated. */
 export function circleText(names: readonly string[], end = names[0]): string {
-  const shown =
+  const listed =
     names.length <= MAX_NAMES
       ? names
       : [...names.slice(0, MAX_NAMES - 1), `${names.length - MAX_NAMES} more`, ...names.slice(-1)];
-  return [...shown, end].join(' → ');
+  return [...listed, end].join(' → ');
 }

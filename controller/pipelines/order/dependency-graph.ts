@@ -1,10 +1,10 @@
-/** Who depends on whom in an environment, whichever of the two sources says it. Pure. */
+/** The dependency graph of an environment, joined from both sources. Pure. */
 import type { Dependency, OtherPipeline } from '../../../schemas/api/pipeline-order.ts';
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import type { OrderedPipeline, StoredDependency } from './dependency-store.ts';
 
 export interface DependencyEdge {
-  /** Null for one that a manifest says. */
+  /** Null for a dependency from a manifest. */
   id: string | null;
   source: 'ui' | 'git';
   upstreamId: string;
@@ -14,16 +14,16 @@ export interface DependencyEdge {
 export interface Dependencies {
   byId: ReadonlyMap<string, OrderedPipeline>;
   edges: readonly DependencyEdge[];
-  /** Entries of a pipeline, by the name of what it depends on. */
+  /** The dependencies of a pipeline, ordered by name. */
   upstreamsOf(pipelineId: string): Dependency[];
   downstreamIdsOf(pipelineId: string): string[];
   /**
-   * From one pipeline along those that depend on it to another, both ends included; null where no way leads there. A
-   * dependency of the first on the last would close it to a circle.
+   * The path from one pipeline along its dependents to another, including both; null if there is none. A dependency of the
+   * first on the last would close a cycle.
    */
-  wayDown(fromId: string, toId: string): string[] | null;
-  /** All that depends on it, directly or not; itself too. */
-  below(pipelineId: string): ReadonlySet<string>;
+  pathDown(fromId: string, toId: string): string[] | null;
+  /** The pipeline and all its direct and indirect dependents. */
+  withDependents(pipelineId: string): ReadonlySet<string>;
 }
 
 export function dependenciesOf(
@@ -35,7 +35,7 @@ export function dependenciesOf(
   const entries = new Map<string, Dependency[]>();
   const edges: DependencyEdge[] = [];
   const downstream = new Map<string, Set<string>>();
-  const note = (downstreamId: string, entry: Dependency): void => {
+  const addEntry = (downstreamId: string, entry: Dependency): void => {
     const list = entries.get(downstreamId) ?? [];
     list.push(entry);
     entries.set(downstreamId, list);
@@ -47,22 +47,22 @@ export function dependenciesOf(
   };
   for (const { id, upstreamId, downstreamId, description, createdAt } of stored) {
     const upstream = byId.get(upstreamId);
-    // Either end may be deleted and kept for its day.
+    // Either end may be deleted and not purged yet.
     if (upstream && byId.has(downstreamId))
-      note(downstreamId, { ...entryOf(upstream), id, source: 'ui', description, createdAt });
+      addEntry(downstreamId, { ...entryOf(upstream), id, source: 'ui', description, createdAt });
   }
   for (const pipeline of pipelines) {
     for (const name of pipeline.dependsOn) {
       const upstream = byName.get(nameKeyOf(name));
-      const said = { id: null, source: 'git', description: null, createdAt: null } as const;
-      note(pipeline.id, {
-        ...said,
+      const manifestEntry = { id: null, source: 'git', description: null, createdAt: null } as const;
+      addEntry(pipeline.id, {
+        ...manifestEntry,
         ...(upstream ? entryOf(upstream) : { upstreamId: null, upstreamName: name, upstreamIsDraft: true }),
       });
     }
   }
 
-  /** Breadth first, so that the way is the shortest: each that is reached, with the one before it. */
+  /** Breadth-first search for the shortest path: each reached pipeline with its predecessor. */
   function reach(fromId: string): ReadonlyMap<string, string | null> {
     const before = new Map<string, string | null>([[fromId, null]]);
     for (const at of before.keys())
@@ -76,14 +76,14 @@ export function dependenciesOf(
     upstreamsOf: (pipelineId) =>
       (entries.get(pipelineId) ?? []).toSorted((a, b) => a.upstreamName.localeCompare(b.upstreamName)),
     downstreamIdsOf: (pipelineId) => [...(downstream.get(pipelineId) ?? [])],
-    wayDown(fromId, toId) {
+    pathDown(fromId, toId) {
       const before = reach(fromId);
       if (!before.has(toId)) return null;
-      const way: string[] = [];
-      for (let at: string | null = toId; at !== null; at = before.get(at) ?? null) way.unshift(at);
-      return way;
+      const path: string[] = [];
+      for (let at: string | null = toId; at !== null; at = before.get(at) ?? null) path.unshift(at);
+      return path;
     },
-    below: (pipelineId) => new Set(reach(pipelineId).keys()),
+    withDependents: (pipelineId) => new Set(reach(pipelineId).keys()),
   };
 }
 

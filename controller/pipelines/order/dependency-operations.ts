@@ -19,32 +19,33 @@ import { badRequest, conflict, notFound, preconditionFailed } from '../../platfo
 import { mutation, query } from '../../platform/operation/operation.ts';
 import { circleText } from './cycles.ts';
 import { type Dependencies, dependenciesOf, otherPipeline } from './dependency-graph.ts';
-import { deleteDependency, insertDependency, listOrdered, listStored } from './dependency-store.ts';
+import { deleteDependency, insertDependency, listOrdered, listUiDependencies } from './dependency-store.ts';
 import { lockOrder } from './lock-store.ts';
 
-/** Of one pipeline, whoever says it. */
+/** Dependencies per pipeline, from both sources. */
 const MAX_UPSTREAMS = 500;
 
 async function read(ctx: Context, environmentId: string): Promise<Dependencies> {
   const pipelines = await listOrdered(ctx.db, environmentId);
-  return dependenciesOf(pipelines, await listStored(ctx.db, environmentId));
+  return dependenciesOf(pipelines, await listUiDependencies(ctx.db, environmentId));
 }
 
-/** The environment of a pipeline that is there. */
-async function placeOf(ctx: Context, pipelineId: string): Promise<string> {
+/** The environment of a pipeline. @throws NOT_FOUND */
+async function environmentOf(ctx: Context, pipelineId: string): Promise<string> {
   const { environmentId } = await objectScope(ctx, 'Pipeline', pipelineId);
   if (!environmentId) throw notFound('Pipeline');
   return environmentId;
 }
 
-const readAround = async (ctx: Context, pipelineId: string) => read(ctx, await placeOf(ctx, pipelineId));
+const readAround = async (ctx: Context, pipelineId: string) =>
+  read(ctx, await environmentOf(ctx, pipelineId));
 
-const changed = (ctx: MutationContext, environmentId: string) =>
+const notifyUi = (ctx: MutationContext, environmentId: string) =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['pipelines'] });
 
 export const list = query({
   name: 'pipelineDependency.list',
-  summary: 'What a pipeline depends on, as people and its manifest say',
+  summary: 'Dependencies of a pipeline, set by users and by its manifest',
   role: 'VIEWER',
   input: DependenciesOf,
   output: DependencyList,
@@ -54,7 +55,7 @@ export const list = query({
 
 export const listCandidates = query({
   name: 'pipelineDependency.listCandidates',
-  summary: 'What a pipeline could depend on besides, without a circle',
+  summary: 'Pipelines that a pipeline could also depend on without a cycle',
   role: 'VIEWER',
   input: ListCandidates,
   output: OtherPipelines,
@@ -62,17 +63,17 @@ export const listCandidates = query({
   async run(ctx, { pipelineId, environmentId }) {
     const dependencies = await read(ctx, environmentId);
     if (!dependencies.byId.has(pipelineId)) throw notFound('Pipeline');
-    const below = dependencies.below(pipelineId);
+    const excluded = dependencies.withDependents(pipelineId);
     const known = new Set(dependencies.upstreamsOf(pipelineId).map(({ upstreamId }) => upstreamId));
     return [...dependencies.byId.values()]
-      .filter(({ id }) => !below.has(id) && !known.has(id))
+      .filter(({ id }) => !excluded.has(id) && !known.has(id))
       .map(otherPipeline);
   },
 });
 
 export const deployWarnings = query({
   name: 'pipelineDependency.deployWarnings',
-  summary: 'What a pipeline depends on and that is not deployed',
+  summary: 'Dependencies of a pipeline that are not deployed',
   role: 'VIEWER',
   input: DependenciesOf,
   output: DependencyList,
@@ -85,23 +86,23 @@ export const deployWarnings = query({
 
 export const undeployWarnings = query({
   name: 'pipelineDependency.undeployWarnings',
-  summary: 'What is deployed and depends on a pipeline',
+  summary: 'Deployed pipelines that depend on a pipeline',
   role: 'VIEWER',
   input: DependenciesOf,
   output: OtherPipelines,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId }) {
     const dependencies = await readAround(ctx, pipelineId);
-    const below = new Set(dependencies.downstreamIdsOf(pipelineId));
+    const dependents = new Set(dependencies.downstreamIdsOf(pipelineId));
     return [...dependencies.byId.values()]
-      .filter(({ id, isDraft }) => below.has(id) && !isDraft)
+      .filter(({ id, isDraft }) => dependents.has(id) && !isDraft)
       .map(otherPipeline);
   },
 });
 
 export const graph = query({
   name: 'pipelineDependency.graph',
-  summary: 'Who depends on whom in an environment',
+  summary: 'Dependency graph of the pipelines of an environment',
   role: 'VIEWER',
   input: DependencyGraphInput,
   output: DependencyGraph,
@@ -109,7 +110,7 @@ export const graph = query({
   async run(ctx, { environmentId }) {
     const { pipelines } = await readStatus(ctx, { environmentId });
     const { edges } = await read(ctx, environmentId);
-    const there = new Set(pipelines.map(({ pipeline }) => pipeline.id));
+    const existing = new Set(pipelines.map(({ pipeline }) => pipeline.id));
     return {
       nodes: pipelines.map(({ pipeline, gate }) => ({
         id: pipeline.id,
@@ -118,15 +119,15 @@ export const graph = query({
         managedBy: pipeline.managedBy,
         gate,
       })),
-      // Something may have come between the two readings.
-      edges: edges.filter((edge) => there.has(edge.upstreamId) && there.has(edge.downstreamId)),
+      // The two reads are not atomic.
+      edges: edges.filter((edge) => existing.has(edge.upstreamId) && existing.has(edge.downstreamId)),
     };
   },
 });
 
 export const add = mutation({
   name: 'pipelineDependency.add',
-  summary: 'Say that a pipeline depends on another one of its environment',
+  summary: 'Make a pipeline depend on another one of its environment',
   role: 'EDITOR',
   audit: 'pipelineDependency.added',
   input: AddDependency,
@@ -136,11 +137,9 @@ export const add = mutation({
     return objectScope(ctx, 'Pipeline', downstreamId);
   },
   async run(ctx, { upstreamId, downstreamId, description = null }) {
-    const environmentId = await placeOf(ctx, downstreamId);
-    if ((await placeOf(ctx, upstreamId)) !== environmentId)
-      throw badRequest(
-        'The two pipelines are in different environments; each environment has an order of its own',
-      );
+    const environmentId = await environmentOf(ctx, downstreamId);
+    if ((await environmentOf(ctx, upstreamId)) !== environmentId)
+      throw badRequest('The two pipelines are in different environments; dependencies are per environment');
     if (upstreamId === downstreamId) throw badRequest('A pipeline cannot depend on itself');
     await lockOrder(ctx.db, environmentId);
     const downstream = await lockEditable(ctx, 'pipelines', downstreamId);
@@ -150,10 +149,10 @@ export const add = mutation({
     const known = dependencies.upstreamsOf(downstreamId);
     if (known.some((entry) => entry.upstreamId === upstreamId))
       throw conflict(`"${downstream.name}" depends on "${upstream.name}" already`);
-    refuseCircle(dependencies, upstreamId, downstreamId);
+    assertNoCycle(dependencies, upstreamId, downstreamId);
     if (known.length >= MAX_UPSTREAMS)
       throw preconditionFailed(
-        `"${downstream.name}" depends on ${MAX_UPSTREAMS} pipelines, and there is room for no more; remove one first`,
+        `"${downstream.name}" depends on ${MAX_UPSTREAMS} pipelines, which is the limit; remove one first`,
       );
     const createdById = ctx.actor.type === 'user' ? ctx.actor.userId : null;
     const added = await insertDependency(ctx.db, { upstreamId, downstreamId, description, createdById });
@@ -162,7 +161,7 @@ export const add = mutation({
       entityId: added.id,
       metadata: { upstream: upstream.name, downstream: downstream.name },
     });
-    await changed(ctx, environmentId);
+    await notifyUi(ctx, environmentId);
     return {
       ...added,
       source: 'ui' as const,
@@ -174,10 +173,10 @@ export const add = mutation({
   },
 });
 
-function refuseCircle(dependencies: Dependencies, upstreamId: string, downstreamId: string): void {
-  const way = dependencies.wayDown(downstreamId, upstreamId);
-  if (!way) return;
-  const names = way.map((id) => dependencies.byId.get(id)?.name ?? id);
+function assertNoCycle(dependencies: Dependencies, upstreamId: string, downstreamId: string): void {
+  const path = dependencies.pathDown(downstreamId, upstreamId);
+  if (!path) return;
+  const names = path.map((id) => dependencies.byId.get(id)?.name ?? id);
   throw badRequest(
     `That would go round in a circle, each waiting for the one before it: ${circleText(names)}`,
   );
@@ -185,7 +184,7 @@ function refuseCircle(dependencies: Dependencies, upstreamId: string, downstream
 
 export const remove = mutation({
   name: 'pipelineDependency.remove',
-  summary: 'Take back a dependency that people have said; what a manifest says is taken back there',
+  summary: 'Remove a dependency that a user added; one from a manifest is removed there',
   role: 'EDITOR',
   audit: 'pipelineDependency.removed',
   input: DependencyId,
@@ -196,7 +195,7 @@ export const remove = mutation({
     const removed = await deleteDependency(ctx.db, id);
     if (!removed || !environmentId) throw notFound('Pipeline dependency');
     ctx.audit({ entityType: 'PipelineDependency', entityId: id, metadata: removed });
-    await changed(ctx, environmentId);
+    await notifyUi(ctx, environmentId);
     return { deleted: true as const };
   },
 });

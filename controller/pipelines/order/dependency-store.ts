@@ -1,4 +1,4 @@
-/** Which pipeline depends on which: said by people in a table of its own, by manifests in the pipeline's row. */
+/** Stores dependencies between pipelines: those of users in a table of their own, those of manifests in the pipeline's row. */
 import type { Knex } from 'knex';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict } from '../../platform/operation/errors.ts';
@@ -9,7 +9,7 @@ export interface OrderedPipeline {
   name: string;
   isDraft: boolean;
   managedBy: 'ui' | 'git';
-  /** Names, as its manifest has them; empty for a pipeline that git does not own. */
+  /** Names from its manifest; empty for a pipeline that git does not own. */
   dependsOn: string[];
 }
 
@@ -21,7 +21,7 @@ export interface StoredDependency {
   createdAt: Date;
 }
 
-/** Living pipelines, by name. */
+/** Pipelines that are not deleted, ordered by name. */
 export async function listOrdered(db: Knex, environmentId: string): Promise<OrderedPipeline[]> {
   const { rows } = await db.raw<{ rows: OrderedPipeline[] }>(
     `SELECT id, name, is_draft AS "isDraft", managed_by AS "managedBy",
@@ -32,8 +32,8 @@ export async function listOrdered(db: Knex, environmentId: string): Promise<Orde
   return rows;
 }
 
-/** What people have said, of the pipelines of an environment. */
-export async function listStored(db: Knex, environmentId: string): Promise<StoredDependency[]> {
+/** The dependencies that users added in an environment. */
+export async function listUiDependencies(db: Knex, environmentId: string): Promise<StoredDependency[]> {
   const { rows } = await db.raw<{ rows: StoredDependency[] }>(
     `SELECT d.id, d.upstream_id AS "upstreamId", d.downstream_id AS "downstreamId", d.description,
        d.created_at AS "createdAt"
@@ -50,7 +50,7 @@ export async function insertDependency(
     createdById: string | null;
   },
 ): Promise<Pick<StoredDependency, 'id' | 'createdAt'>> {
-  const [row]: Pick<StoredDependency, 'id' | 'createdAt'>[] = await tx('pipeline_dependencies')
+  const [row] = await tx('pipeline_dependencies')
     .insert({
       id: newId(),
       upstream_id: dependency.upstreamId,
@@ -58,17 +58,17 @@ export async function insertDependency(
       description: dependency.description,
       created_by_id: dependency.createdById,
     })
-    .returning(['id', 'created_at as createdAt'])
+    .returning(['id', 'created_at'])
     .catch((error: unknown) => {
       throw brokeUnique(error, 'pipeline_dependencies_unique')
         ? conflict('This dependency exists already')
         : error;
     });
   if (!row) throw new Error('nothing was inserted');
-  return row;
+  return { id: row.id, createdAt: row.created_at };
 }
 
-/** Answers what it was; null where it is gone. */
+/** Returns the deleted dependency; null if there is none. */
 export async function deleteDependency(
   tx: Knex,
   id: string,

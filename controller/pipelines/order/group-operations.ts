@@ -15,7 +15,7 @@ import { deleteGroup, insertGroup, listGroups, updateGroup } from './group-store
 import { assertGroupDepth, assertMovable, depthOf, freeName, treeOf } from './group-tree.ts';
 import { lockOrder } from './lock-store.ts';
 
-/** In one environment: the list is not paged. */
+/** Limit per environment, since the list is not paged. */
 const MAX_GROUPS = 500;
 
 async function read(ctx: Context, environmentId: string): Promise<PipelineGroup[]> {
@@ -29,20 +29,20 @@ async function lockAll(ctx: MutationContext, environmentId: string): Promise<Pip
   return read(ctx, environmentId);
 }
 
-function pick(groups: readonly PipelineGroup[], id: string): PipelineGroup {
-  const group = groups.find((one) => one.id === id);
+function getFrom(groups: readonly PipelineGroup[], id: string): PipelineGroup {
+  const group = groups.find((group) => group.id === id);
   if (!group) throw notFound('Pipeline group');
   return group;
 }
 
-/** The environment of a group that is there. */
-async function placeOf(ctx: Context, id: string): Promise<string> {
+/** The environment of a group. @throws NOT_FOUND */
+async function environmentOf(ctx: Context, id: string): Promise<string> {
   const { environmentId } = await objectScope(ctx, 'Pipeline group', id);
   if (!environmentId) throw notFound('Pipeline group');
   return environmentId;
 }
 
-const changed = (ctx: MutationContext, environmentId: string) =>
+const notifyUi = (ctx: MutationContext, environmentId: string) =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['pipelines'] });
 
 export const list = query({
@@ -57,7 +57,7 @@ export const list = query({
 
 export const create = mutation({
   name: 'pipelineGroup.create',
-  summary: 'Make a group to file pipelines in, perhaps in another group',
+  summary: 'Create a group for pipelines, optionally within another group',
   role: 'EDITOR',
   audit: 'pipelineGroup.created',
   input: CreatePipelineGroup,
@@ -67,34 +67,34 @@ export const create = mutation({
     const groups = await lockAll(ctx, environmentId);
     if (groups.length >= MAX_GROUPS)
       throw preconditionFailed(`This environment has ${MAX_GROUPS} groups; delete some first`);
-    if (parentId !== null) pick(groups, parentId);
+    if (parentId !== null) getFrom(groups, parentId);
     assertGroupDepth(treeOf(groups), parentId);
     const name = input.name.trim();
     const id = await insertGroup(ctx.db, environmentId, { name, color, parentId });
     ctx.audit({ entityType: 'PipelineGroup', entityId: id, metadata: { name, parentId } });
-    await changed(ctx, environmentId);
-    return pick(await read(ctx, environmentId), id);
+    await notifyUi(ctx, environmentId);
+    return getFrom(await read(ctx, environmentId), id);
   },
 });
 
 export const update = mutation({
   name: 'pipelineGroup.update',
-  summary: 'Rename, colour or move a group, with all that is in it',
+  summary: 'Rename, colour or move a group with its content',
   role: 'EDITOR',
   audit: 'pipelineGroup.updated',
   input: UpdatePipelineGroup,
   output: PipelineGroup,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline group', input.id),
   async run(ctx, { id, ...change }) {
-    const environmentId = await placeOf(ctx, id);
+    const environmentId = await environmentOf(ctx, id);
     const groups = await lockAll(ctx, environmentId);
-    const before = pick(groups, id);
+    const before = getFrom(groups, id);
     const after = {
       name: change.name?.trim() ?? before.name,
       color: change.color === undefined ? before.color : change.color,
       parentId: change.parentId === undefined ? before.parentId : change.parentId,
     };
-    if (after.parentId !== null) pick(groups, after.parentId);
+    if (after.parentId !== null) getFrom(groups, after.parentId);
     if (after.parentId !== before.parentId) assertMovable(treeOf(groups), id, after.parentId);
     await updateGroup(ctx.db, id, after);
     ctx.audit({
@@ -106,28 +106,30 @@ export const update = mutation({
       },
       metadata: { name: after.name },
     });
-    await changed(ctx, environmentId);
-    return pick(await read(ctx, environmentId), id);
+    await notifyUi(ctx, environmentId);
+    return getFrom(await read(ctx, environmentId), id);
   },
 });
 
 export const remove = mutation({
   name: 'pipelineGroup.delete',
-  summary: 'Delete a group: the groups in it move to the root, its pipelines are in no group then',
+  summary: 'Delete a group: its subgroups move to the root, and its pipelines are in no group',
   role: 'ADMIN',
   audit: 'pipelineGroup.deleted',
   input: PipelineGroupId,
   output: DeletedPipelineGroup,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline group', input.id),
   async run(ctx, { id }) {
-    const environmentId = await placeOf(ctx, id);
+    const environmentId = await environmentOf(ctx, id);
     const groups = await lockAll(ctx, environmentId);
-    const { name, pipelineCount: ungrouped } = pick(groups, id);
+    const { name, pipelineCount: ungrouped } = getFrom(groups, id);
     const taken = new Set(
-      groups.filter((one) => one.parentId === null && one.id !== id).map((one) => one.name.toLowerCase()),
+      groups
+        .filter((group) => group.parentId === null && group.id !== id)
+        .map((group) => group.name.toLowerCase()),
     );
     const moved = groups
-      .filter((one) => one.parentId === id)
+      .filter((group) => group.parentId === id)
       .map((child) => {
         const free = freeName(child.name, taken);
         taken.add(free.toLowerCase());
@@ -139,7 +141,7 @@ export const remove = mutation({
       entityId: id,
       metadata: { name, ungrouped, moved: moved.map((child) => child.name) },
     });
-    await changed(ctx, environmentId);
+    await notifyUi(ctx, environmentId);
     return { deleted: true as const, moved, ungrouped };
   },
 });

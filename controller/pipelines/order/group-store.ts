@@ -1,4 +1,4 @@
-/** Groups of pipelines. Whoever changes the tree holds `lockOrder`. */
+/** Stores groups of pipelines. Callers that change the tree hold `lockOrder`. */
 import type { Knex } from 'knex';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict, notFound } from '../../platform/operation/errors.ts';
@@ -38,7 +38,7 @@ export async function insertGroup(tx: Knex, environmentId: string, content: Grou
   await tx('pipeline_groups')
     .insert({ id, environment_id: environmentId, ...columns(content) })
     .catch((error: unknown) => {
-      throw explained(error, content.name);
+      throw explainConflict(error, content.name);
     });
   return id;
 }
@@ -48,17 +48,17 @@ export async function updateGroup(tx: Knex, id: string, content: GroupContent): 
     .where({ id })
     .update({ ...columns(content), updated_at: tx.fn.now() })
     .catch((error: unknown) => {
-      throw explained(error, content.name);
+      throw explainConflict(error, content.name);
     });
 }
 
-/** Its children move to the root first, under these names. */
+/** Deletes a group. Its children first move to the root, with these names. */
 export async function deleteGroup(
   tx: Knex,
   id: string,
   children: readonly { id: string; name: string }[],
 ): Promise<void> {
-  // A child may take over the very name.
+  // A child may take the name of the deleted group.
   await tx('pipeline_groups')
     .where({ id })
     .update({ name: tx.ref('id') });
@@ -67,13 +67,13 @@ export async function deleteGroup(
       .where({ id: child.id })
       .update({ name: child.name, parent_id: null, updated_at: tx.fn.now() })
       .catch((error: unknown) => {
-        throw explained(error, child.name);
+        throw explainConflict(error, child.name);
       });
   }
   await tx('pipeline_groups').where({ id }).delete();
 }
 
-/** Files a pipeline of the environment, which the caller holds locked; null takes it out of its group. */
+/** Puts a pipeline into a group of its environment; null removes it from its group. The caller has locked the pipeline. */
 export async function setPipelineGroup(
   tx: Knex,
   pipelineId: string,
@@ -97,8 +97,8 @@ export async function setPipelineGroup(
 
 const columns = ({ name, color, parentId }: GroupContent) => ({ name, color, parent_id: parentId });
 
-function explained(error: unknown, name: string): unknown {
+function explainConflict(error: unknown, name: string): unknown {
   return brokeUnique(error, 'pipeline_groups_name_unique')
-    ? conflict(`A group named "${name}" exists already at this place; choose another name`)
+    ? conflict(`A group named "${name}" exists already within the same parent; choose another name`)
     : error;
 }

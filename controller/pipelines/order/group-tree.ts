@@ -15,10 +15,10 @@ export type GroupTree = ReadonlyMap<string, GroupNode>;
 export const treeOf = (groups: readonly GroupNode[]): GroupTree =>
   new Map(groups.map((group) => [group.id, group]));
 
-/** Levels from the root down to it: 1 at the root. */
+/** Levels from the root to the group: 1 at the root. */
 export function depthOf(tree: GroupTree, id: string): number {
   let depth = 0;
-  // No deeper than there are groups, whatever somebody has written into the table.
+  // Bounded by the number of groups, in case the table contains a cycle.
   for (let at = tree.get(id); at && depth <= tree.size; at = parentOf(tree, at)) depth += 1;
   return depth;
 }
@@ -26,7 +26,7 @@ export function depthOf(tree: GroupTree, id: string): number {
 const parentOf = (tree: GroupTree, group: GroupNode): GroupNode | undefined =>
   group.parentId === null ? undefined : tree.get(group.parentId);
 
-/** Levels from it down to the deepest below it: 1 without children. */
+/** Levels from the group to its deepest descendant: 1 without children. */
 function heightOf(tree: GroupTree, id: string): number {
   const top = depthOf(tree, id);
   let height = 1;
@@ -42,12 +42,12 @@ function isInside(tree: GroupTree, id: string, ancestorId: string): boolean {
   return false;
 }
 
-/** Throws where a new group cannot be put below the parent. */
+/** Throws if a new group cannot be created below the parent. */
 export function assertGroupDepth(tree: GroupTree, parentId: string | null): void {
-  refuseLevels(parentId === null ? 1 : depthOf(tree, parentId) + 1);
+  assertLevels(parentId === null ? 1 : depthOf(tree, parentId) + 1);
 }
 
-/** Throws where a group, with all that is in it, cannot be moved below the parent. */
+/** Throws if a group with its content cannot be moved below the parent. */
 export function assertMovable(tree: GroupTree, id: string, parentId: string | null): void {
   if (parentId === null) return;
   if (isInside(tree, parentId, id)) {
@@ -58,17 +58,17 @@ export function assertMovable(tree: GroupTree, id: string, parentId: string | nu
         : `The group "${moved}" cannot be in "${parent}", which is in it; move that one out first`,
     );
   }
-  refuseLevels(depthOf(tree, parentId) + heightOf(tree, id));
+  assertLevels(depthOf(tree, parentId) + heightOf(tree, id));
 }
 
-function refuseLevels(levels: number): void {
+function assertLevels(levels: number): void {
   if (levels > MAX_GROUP_LEVELS)
     throw badRequest(
-      `That would be ${levels} levels of groups, and there are ${MAX_GROUP_LEVELS} at most; choose a parent nearer to the root`,
+      `That would be ${levels} levels of groups, and the limit is ${MAX_GROUP_LEVELS}; choose a parent nearer to the root`,
     );
 }
 
-/** The first of `name`, `name 2`, `name 3` … that none of `taken` (in lower case) is. */
+/** The first of `name`, `name 2`, `name 3` … that is not in `taken` (lower case). */
 export function freeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name.toLowerCase())) return name;
   for (let number = 2; ; number += 1) {

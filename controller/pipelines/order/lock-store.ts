@@ -1,12 +1,13 @@
 import type { Knex } from 'knex';
 import { notFound } from '../../platform/operation/errors.ts';
 
-// A class of advisory locks; the second number is an environment's.
+// First key of the advisory lock; the second is a hash of the environment id.
 const ORDER = 7_236_010;
 
 /**
- * Until the transaction ends, nobody else changes groups or dependencies of the environment. An advisory lock and not the
- * environment's row: a deploy holds its pipeline when it comes to that row, and what is done here may wait for pipelines.
+ * Serializes changes of groups and dependencies of an environment until the transaction ends. An advisory lock instead of a
+ * lock on the environment's row: a deploy locks its pipeline before that row, and callers of this function may wait for
+ * pipelines.
  */
 export async function lockOrder(tx: Knex, environmentId: string): Promise<void> {
   await tx.raw('SELECT pg_advisory_xact_lock(?, hashtext(?))', [ORDER, environmentId]);

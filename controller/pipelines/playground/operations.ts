@@ -34,6 +34,7 @@ export const engineOperations = {
 export const vrlOperations = {
   test: query({
     name: 'vrl.test',
+    method: 'POST',
     summary: 'Run a VRL program on a test event; nothing is stored',
     role: 'VIEWER',
     input: TestVrl,
@@ -46,7 +47,7 @@ export const vrlOperations = {
   }),
 };
 
-/** Who may try only so many programs at a time. */
+/** The caller, whose concurrent tests are limited. */
 function callerOf(actor: Actor): string {
   return actor.type === 'user' ? actor.userId : actor.type;
 }

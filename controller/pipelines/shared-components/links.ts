@@ -1,4 +1,4 @@
-/** Links of graphs that come from elsewhere, or from earlier: what they lead to may be gone. */
+/** Links to shared components, in graphs that are copied or restored: the shared component may be deleted. */
 import type { Knex } from 'knex';
 import type { GraphNode } from '../../../schemas/api/pipelines.ts';
 import { lockSharedComponents } from './store.ts';
@@ -9,14 +9,14 @@ export const linkedIds = (nodes: readonly GraphNode[]): string[] =>
 export const unlinked = ({ sharedComponentId, sharedComponentVersion, ...node }: GraphNode): GraphNode =>
   node;
 
-/** The nodes, without links to shared components that were deleted. */
+/** Returns the nodes without links to deleted shared components. */
 export async function withLiveLinks(
   tx: Knex,
   environmentId: string,
   nodes: readonly GraphNode[],
 ): Promise<GraphNode[]> {
-  const there = await lockSharedComponents(tx, environmentId, linkedIds(nodes));
+  const existing = await lockSharedComponents(tx, environmentId, linkedIds(nodes));
   return nodes.map((node) =>
-    node.sharedComponentId === undefined || there.has(node.sharedComponentId) ? node : unlinked(node),
+    node.sharedComponentId === undefined || existing.has(node.sharedComponentId) ? node : unlinked(node),
   );
 }

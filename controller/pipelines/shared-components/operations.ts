@@ -22,11 +22,12 @@ import type { AuditEntry } from '../../platform/operation/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
-import { allows, mutation, query, type Scope } from '../../platform/operation/operation.ts';
+import { mutation, query, type Scope } from '../../platform/operation/operation.ts';
+import { allows } from '../../platform/operation/permissions.ts';
 import { maskSensitive } from '../definition/mask.ts';
 import { assertGraphSize } from '../graph/graph.ts';
 import { getPipeline, lockHandmadePipeline, nodeOf } from '../lifecycle/lock-pipeline.ts';
-import { pipelinesChanged } from '../lifecycle/publish-change.ts';
+import { publishPipelineChanges } from '../lifecycle/publish-change.ts';
 import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
 import { unlinked } from './links.ts';
 import {
@@ -40,17 +41,17 @@ import {
   updateSharedComponent,
 } from './store.ts';
 
-/** The list is not paged. */
+/** Limit per environment, since the list is not paged. */
 const MAX_COMPONENTS = 1_000;
 const MAX_CONFIG_BYTES = 262_144;
 const UNLINKED = 'component unlinked';
 
-const shown = (ctx: Context, scope: Scope, component: StoredComponent): StoredComponent =>
+const present = (ctx: Context, scope: Scope, component: StoredComponent): StoredComponent =>
   allows(ctx.actor, scope, { role: 'EDITOR' })
     ? component
     : { ...component, config: maskSensitive(component.config) };
 
-async function one(ctx: Context, environmentId: string, id: string): Promise<SharedComponent> {
+async function getSharedComponent(ctx: Context, environmentId: string, id: string): Promise<SharedComponent> {
   const component = await findSharedComponent(ctx.db, environmentId, id);
   if (!component) throw notFound('Shared component');
   const uses = await listUses(ctx.db, environmentId, id);
@@ -58,11 +59,11 @@ async function one(ctx: Context, environmentId: string, id: string): Promise<Sha
 }
 
 /** @throws BAD_REQUEST */
-function refuseConfig(config: Record<string, unknown>): void {
+function assertConfig(config: Record<string, unknown>): void {
   for (const reserved of ['type', 'inputs']) {
     if (Object.hasOwn(config, reserved))
       throw badRequest(
-        `config holds "${reserved}"; the type is componentType, and inputs are drawn in a pipeline`,
+        `config contains "${reserved}"; the type is componentType, and a pipeline defines the inputs`,
       );
   }
   const bytes = Buffer.byteLength(JSON.stringify(config));
@@ -70,7 +71,7 @@ function refuseConfig(config: Record<string, unknown>): void {
     throw badRequest(`config has ${bytes} bytes, the limit is ${MAX_CONFIG_BYTES}`);
 }
 
-async function componentsChanged(ctx: MutationContext, environmentId: string): Promise<void> {
+async function notifyUi(ctx: MutationContext, environmentId: string): Promise<void> {
   await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['pipelines'] });
 }
 
@@ -89,7 +90,7 @@ export const list = query({
     ]);
     const usedBy = Map.groupBy(uses, (use) => use.sharedComponentId);
     return components.map((component) => ({
-      ...shown(ctx, scope, component),
+      ...present(ctx, scope, component),
       usedBy: (usedBy.get(component.id) ?? []).map(({ sharedComponentId: _, ...use }) => use),
     }));
   },
@@ -104,8 +105,8 @@ export const getById = query({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, id }) {
     const scope = await environmentScope(ctx, environmentId);
-    const component = await one(ctx, environmentId, id);
-    return { ...component, ...shown(ctx, scope, component) };
+    const component = await getSharedComponent(ctx, environmentId, id);
+    return { ...component, ...present(ctx, scope, component) };
   },
 });
 
@@ -113,7 +114,7 @@ async function insert(
   ctx: MutationContext,
   component: Omit<Parameters<typeof insertSharedComponent>[1], 'id' | 'createdById'>,
 ): Promise<string> {
-  refuseConfig(component.config);
+  assertConfig(component.config);
   await lockEnvironment(ctx.db, component.environmentId);
   if ((await countSharedComponents(ctx.db, component.environmentId)) >= MAX_COMPONENTS)
     throw preconditionFailed(`This environment has ${MAX_COMPONENTS} shared components; delete some first`);
@@ -126,13 +127,13 @@ async function insert(
     environmentId: component.environmentId,
     metadata: { name: component.name, componentType: component.componentType },
   });
-  await componentsChanged(ctx, component.environmentId);
+  await notifyUi(ctx, component.environmentId);
   return id;
 }
 
 export const create = mutation({
   name: 'sharedComponent.create',
-  summary: 'Make a component that pipelines can share',
+  summary: 'Create a component that pipelines can share',
   role: 'EDITOR',
   audit: 'sharedComponent.created',
   input: CreateSharedComponent,
@@ -140,7 +141,7 @@ export const create = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, input) {
     const id = await insert(ctx, { ...input, description: input.description ?? null });
-    return one(ctx, input.environmentId, id);
+    return getSharedComponent(ctx, input.environmentId, id);
   },
 });
 
@@ -150,14 +151,18 @@ async function replaceNodes(
   nodes: GraphNode[],
   reason: string,
 ): Promise<number> {
-  // The config of a shared component may be larger than the one whose place it takes.
+  // The config of a shared component may be larger than the one that it replaces.
   if (reason !== UNLINKED) assertGraphSize({ ...pipeline, nodes });
   await updatePipeline(ctx.db, pipeline.id, { nodes });
-  await pipelinesChanged(ctx, pipeline.environmentId, { pipelineId: pipeline.id, reason, served: false });
+  await publishPipelineChanges(ctx, pipeline.environmentId, {
+    pipelineId: pipeline.id,
+    reason,
+    served: false,
+  });
   return (await getPipeline(ctx, pipeline.id)).graphRevision;
 }
 
-const linkedTo = (node: GraphNode, component: StoredComponent): GraphNode => ({
+const linkTo = (node: GraphNode, component: StoredComponent): GraphNode => ({
   ...node,
   config: component.config,
   sharedComponentId: component.id,
@@ -202,7 +207,7 @@ function linkDiff(before: GraphNode, after: GraphNode): Pick<AuditEntry, 'diff'>
 
 export const createFromNode = mutation({
   name: 'sharedComponent.createFromNode',
-  summary: 'Make a shared component of a component, and link that one to it',
+  summary: 'Create a shared component from a component, and link the component to it',
   role: 'EDITOR',
   audit: 'sharedComponent.created',
   input: CreateFromNode,
@@ -235,17 +240,17 @@ export const createFromNode = mutation({
       ctx,
       pipeline,
       node,
-      linkedTo(node, component),
+      linkTo(node, component),
       'component shared',
       'sharedComponent.linked',
     );
-    return one(ctx, environmentId, id);
+    return getSharedComponent(ctx, environmentId, id);
   },
 });
 
 export const update = mutation({
   name: 'sharedComponent.update',
-  summary: 'Change a shared component; another config is another version, which pipelines accept one by one',
+  summary: 'Change a shared component; a new config is a new version, which each pipeline accepts on its own',
   role: 'EDITOR',
   audit: 'sharedComponent.updated',
   input: UpdateSharedComponent,
@@ -255,7 +260,7 @@ export const update = mutation({
     const before = await findSharedComponent(ctx.db, environmentId, id, true);
     if (!before) throw notFound('Shared component');
     const config = change.config ?? before.config;
-    refuseConfig(config);
+    assertConfig(config);
     const version = isDeepStrictEqual(config, before.config) ? before.version : before.version + 1;
     const name = change.name ?? before.name;
     const description = change.description === undefined ? before.description : change.description;
@@ -270,8 +275,8 @@ export const update = mutation({
       },
       metadata: { name },
     });
-    await componentsChanged(ctx, environmentId);
-    return one(ctx, environmentId, id);
+    await notifyUi(ctx, environmentId);
+    return getSharedComponent(ctx, environmentId, id);
   },
 });
 
@@ -287,7 +292,7 @@ export const remove = mutation({
     const component = await findSharedComponent(ctx.db, environmentId, id, true);
     if (!component) throw notFound('Shared component');
     const uses = await listUses(ctx.db, environmentId, id);
-    // In one order, so that two who delete at the same moment do not wait for one another.
+    // In a fixed order, so that concurrent deletions do not deadlock.
     for (const pipelineId of [...new Set(uses.map((use) => use.pipelineId))].sort()) {
       const pipeline = await lockHandmadePipeline(ctx, pipelineId);
       const nodes = pipeline.nodes.map((node) => (node.sharedComponentId === id ? unlinked(node) : node));
@@ -300,13 +305,13 @@ export const remove = mutation({
       environmentId,
       metadata: { name: component.name, unlinked: uses.length },
     });
-    await componentsChanged(ctx, environmentId);
+    await notifyUi(ctx, environmentId);
     return { deleted: true as const, unlinked: uses.length };
   },
 });
 
-/** The shared component of a node in its newest version. */
-async function componentOf(
+/** The newest version of the shared component that a node is linked to. */
+async function getLinkedComponent(
   ctx: Context,
   pipeline: PipelineRecord,
   node: GraphNode,
@@ -320,7 +325,7 @@ async function componentOf(
 
 export const acceptUpdate = mutation({
   name: 'sharedComponent.acceptUpdate',
-  summary: 'Take over the newest version of the shared component in one component',
+  summary: 'Accept the newest version of the shared component in one component',
   role: 'EDITOR',
   audit: 'sharedComponent.updateAccepted',
   input: NodeOfPipeline,
@@ -329,14 +334,14 @@ export const acceptUpdate = mutation({
   async run(ctx, { pipelineId, nodeId }) {
     const pipeline = await lockHandmadePipeline(ctx, pipelineId);
     const node = nodeOf(pipeline, nodeId);
-    const component = await componentOf(ctx, pipeline, node);
-    return changeNode(ctx, pipeline, node, linkedTo(node, component), 'shared component accepted');
+    const component = await getLinkedComponent(ctx, pipeline, node);
+    return changeNode(ctx, pipeline, node, linkTo(node, component), 'shared component accepted');
   },
 });
 
 export const acceptUpdateBulk = mutation({
   name: 'sharedComponent.acceptUpdateBulk',
-  summary: 'Take over the newest versions of all shared components of a pipeline',
+  summary: 'Accept the newest versions of all shared components of a pipeline',
   role: 'EDITOR',
   audit: 'sharedComponent.updatesAccepted',
   input: AcceptUpdateBulk,
@@ -351,14 +356,14 @@ export const acceptUpdateBulk = mutation({
       ]),
     );
     let accepted = 0;
-    /** Versions, by the key of the component. */
+    /** Versions by component key. */
     const diff: NonNullable<AuditEntry['diff']> = {};
     const nodes = pipeline.nodes.map((node) => {
       const component = newest.get(node.sharedComponentId ?? '');
       if (!component || component.version === node.sharedComponentVersion) return node;
       accepted += 1;
       diff[node.componentKey] = [node.sharedComponentVersion ?? null, component.version];
-      return linkedTo(node, component);
+      return linkTo(node, component);
     });
     const graphRevision =
       accepted === 0
@@ -377,7 +382,7 @@ export const acceptUpdateBulk = mutation({
 
 export const unlink = mutation({
   name: 'sharedComponent.unlink',
-  summary: 'Make a linked component its own; it keeps its config',
+  summary: 'Unlink a component from its shared component; it keeps its config',
   role: 'EDITOR',
   audit: 'sharedComponent.unlinked',
   input: NodeOfPipeline,
@@ -394,7 +399,7 @@ export const unlink = mutation({
 
 export const linkExisting = mutation({
   name: 'sharedComponent.linkExisting',
-  summary: 'Link a component to a shared one, whose config takes the place of its own',
+  summary: 'Link a component to a shared one, whose config replaces its own',
   role: 'EDITOR',
   audit: 'sharedComponent.linked',
   input: LinkExisting,
@@ -402,7 +407,7 @@ export const linkExisting = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, nodeId, sharedComponentId }) {
     const { environmentId } = await objectScope(ctx, 'Pipeline', pipelineId);
-    // Locked, and first, as whoever deletes it does: he looks for what is linked to it.
+    // Locked first, in the same order as a deletion, which looks for linked components.
     const component =
       environmentId && (await findSharedComponent(ctx.db, environmentId, sharedComponentId, true));
     const pipeline = await lockHandmadePipeline(ctx, pipelineId);
@@ -413,6 +418,6 @@ export const linkExisting = mutation({
         `"${node.componentKey}" is a ${node.kind.toLowerCase()} of type ${node.componentType}, and "${component.name}" is a ${component.kind.toLowerCase()} of type ${component.componentType}; link components of one type`,
       );
     }
-    return changeNode(ctx, pipeline, node, linkedTo(node, component), 'component linked');
+    return changeNode(ctx, pipeline, node, linkTo(node, component), 'component linked');
   },
 });

@@ -1,4 +1,4 @@
-/** Shared components. Who uses one is read from the graphs. */
+/** Stores shared components. Their uses are read from the graphs. */
 import type { Knex } from 'knex';
 import type { SharedComponent } from '../../../schemas/api/shared-components.ts';
 import { brokeUnique } from '../../database/errors.ts';
@@ -27,7 +27,7 @@ export async function listSharedComponents(db: Knex, environmentId: string): Pro
     .select(COLUMNS);
 }
 
-/** `lock` holds the row until the transaction ends. */
+/** `lock` locks the row until the transaction ends. */
 export async function findSharedComponent(
   db: Knex,
   environmentId: string,
@@ -38,7 +38,7 @@ export async function findSharedComponent(
   return (await (lock ? found.forUpdate() : found)) ?? null;
 }
 
-/** Which of them there are. They stay until the transaction ends. */
+/** Returns which of these ids exist, and locks them until the transaction ends. */
 export async function lockSharedComponents(
   tx: Knex,
   environmentId: string,
@@ -62,7 +62,7 @@ export async function countSharedComponents(db: Knex, environmentId: string): Pr
   return Number(row?.n ?? 0);
 }
 
-const nameTaken = (error: unknown, name: string): unknown =>
+const explainConflict = (error: unknown, name: string): unknown =>
   brokeUnique(error, 'shared_components_name_unique')
     ? conflict(`A shared component named "${name}" exists already in this environment; choose another name`)
     : error;
@@ -86,7 +86,7 @@ export async function insertSharedComponent(
       created_by_id: component.createdById,
     });
   } catch (error) {
-    throw nameTaken(error, component.name);
+    throw explainConflict(error, component.name);
   }
 }
 
@@ -100,7 +100,7 @@ export async function updateSharedComponent(
       .where({ id })
       .update({ ...change, config: JSON.stringify(change.config), updated_at: db.fn.now() });
   } catch (error) {
-    throw nameTaken(error, change.name);
+    throw explainConflict(error, change.name);
   }
 }
 
@@ -108,7 +108,7 @@ export async function deleteSharedComponent(db: Knex, id: string): Promise<void>
   await db('shared_components').where({ id }).delete();
 }
 
-/** Linked components of the living pipelines of an environment; of one shared component where `id` is given. */
+/** Linked components in the pipelines of an environment that are not deleted; of one shared component if `id` is given. */
 export async function listUses(db: Knex, environmentId: string, id: string | null = null): Promise<Use[]> {
   const { rows } = await db.raw<{ rows: Use[] }>(
     `SELECT p.id AS "pipelineId", p.name AS "pipelineName", coalesce(n->>'id', n->>'componentKey') AS "nodeId",

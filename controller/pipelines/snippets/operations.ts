@@ -22,16 +22,16 @@ import {
   updateSnippet,
 } from './store.ts';
 
-/** In one team: the list is not paged. */
+/** Limit per team, since the list is not paged. */
 const MAX_SNIPPETS = 500;
 
-async function existing(ctx: MutationContext, id: string): Promise<Snippet> {
+async function getLocked(ctx: MutationContext, id: string): Promise<Snippet> {
   const snippet = await lockSnippet(ctx.db, id);
   if (!snippet) throw notFound('Snippet');
   return snippet;
 }
 
-const changed = (ctx: MutationContext) =>
+const notifyUi = (ctx: MutationContext) =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['library'] });
 
 export const list = query({
@@ -46,7 +46,7 @@ export const list = query({
 
 export const create = mutation({
   name: 'vrlSnippet.create',
-  summary: 'Keep a piece of VRL for the team',
+  summary: 'Save a piece of VRL as a snippet of the team',
   role: 'EDITOR',
   audit: 'vrlSnippet.created',
   input: CreateSnippet,
@@ -69,21 +69,21 @@ export const create = mutation({
       ctx.actor.type === 'user' ? ctx.actor.userId : null,
     );
     ctx.audit({ entityType: 'VrlSnippet', entityId: id, metadata: { name } });
-    await changed(ctx);
-    return existing(ctx, id);
+    await notifyUi(ctx);
+    return getLocked(ctx, id);
   },
 });
 
 export const update = mutation({
   name: 'vrlSnippet.update',
-  summary: 'Change a snippet; pipelines that took a copy of it stay as they are',
+  summary: 'Change a snippet; pipelines that contain a copy of it stay unchanged',
   role: 'EDITOR',
   audit: 'vrlSnippet.updated',
   input: UpdateSnippet,
   output: Snippet,
   scope: (ctx, input) => objectScope(ctx, 'Snippet', input.id),
   async run(ctx, input) {
-    const before = await existing(ctx, input.id);
+    const before = await getLocked(ctx, input.id);
     const content: SnippetContent = {
       name: input.name?.trim() ?? before.name,
       description: input.description ?? before.description,
@@ -97,24 +97,24 @@ export const update = mutation({
       ...(before.name === content.name ? {} : { diff: { name: [before.name, content.name] } }),
       metadata: { name: content.name, codeChanged: before.code !== content.code },
     });
-    await changed(ctx);
-    return existing(ctx, input.id);
+    await notifyUi(ctx);
+    return getLocked(ctx, input.id);
   },
 });
 
 export const remove = mutation({
   name: 'vrlSnippet.delete',
-  summary: 'Delete a snippet; pipelines that took a copy of it stay as they are',
+  summary: 'Delete a snippet; pipelines that contain a copy of it stay unchanged',
   role: 'EDITOR',
   audit: 'vrlSnippet.deleted',
   input: SnippetId,
   output: Deleted,
   scope: (ctx, input) => objectScope(ctx, 'Snippet', input.id),
   async run(ctx, input) {
-    const snippet = await existing(ctx, input.id);
+    const snippet = await getLocked(ctx, input.id);
     await deleteSnippet(ctx.db, input.id);
     ctx.audit({ entityType: 'VrlSnippet', entityId: input.id, metadata: { name: snippet.name } });
-    await changed(ctx);
+    await notifyUi(ctx);
     return { deleted: true as const };
   },
 });

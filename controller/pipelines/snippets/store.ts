@@ -1,4 +1,3 @@
-/** VRL snippets of teams. */
 import type { Knex } from 'knex';
 import type { Snippet } from '../../../schemas/api/snippets.ts';
 import { brokeUnique } from '../../database/errors.ts';
@@ -17,7 +16,7 @@ export async function listSnippets(db: Knex, teamId: string): Promise<Snippet[]>
   return rows;
 }
 
-/** Locks it until the transaction ends. */
+/** Locks the snippet until the transaction ends. */
 export async function lockSnippet(tx: Knex, id: string): Promise<Snippet | null> {
   const { rows } = await tx.raw<{ rows: Snippet[] }>(`${SELECT} WHERE s.id = ? FOR UPDATE OF s`, [id]);
   return rows[0] ?? null;
@@ -45,7 +44,7 @@ export async function insertSnippet(
   await tx('vrl_snippets')
     .insert({ id, team_id: teamId, ...content, created_by_id: createdById })
     .catch((error: unknown) => {
-      throw explained(error, content.name);
+      throw explainConflict(error, content.name);
     });
   return id;
 }
@@ -55,7 +54,7 @@ export async function updateSnippet(tx: Knex, id: string, content: SnippetConten
     .where({ id })
     .update({ ...content, updated_at: tx.fn.now() })
     .catch((error: unknown) => {
-      throw explained(error, content.name);
+      throw explainConflict(error, content.name);
     });
 }
 
@@ -63,7 +62,7 @@ export async function deleteSnippet(tx: Knex, id: string): Promise<void> {
   await tx('vrl_snippets').where({ id }).delete();
 }
 
-function explained(error: unknown, name: string): unknown {
+function explainConflict(error: unknown, name: string): unknown {
   return brokeUnique(error, 'vrl_snippets_name_unique')
     ? conflict(`A snippet named "${name}" exists already in this team; choose another name`)
     : error;

@@ -11,14 +11,15 @@ import { objectScope, teamScope } from '../../identity/access/index.ts';
 import { lockTeam } from '../../identity/teams/index.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
-import { allows, mutation, query } from '../../platform/operation/operation.ts';
+import { mutation, query } from '../../platform/operation/operation.ts';
+import { allows } from '../../platform/operation/permissions.ts';
 import { assertGraphSize, copyGraph, maskSensitive, stripCredentials } from '../index.ts';
 import { countTemplates, deleteTemplate, findTemplate, insertTemplate, listTemplates } from './store.ts';
 
-/** In one team: the list is not paged. */
+/** Limit per team, since the list is not paged. */
 const MAX_TEMPLATES = 500;
 
-const changed = (ctx: MutationContext) =>
+const notifyUi = (ctx: MutationContext) =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['library'] });
 
 export const list = query({
@@ -41,7 +42,7 @@ export const get = query({
   async run(ctx, { id }) {
     const template = await findTemplate(ctx.db, id);
     if (!template) throw notFound('Template');
-    // As in a pipeline: what looks like a credential is for those who may change it.
+    // As in a pipeline, only users who may change it see values that look like credentials.
     if (allows(ctx.actor, { teamId: template.teamId }, { role: 'EDITOR' })) return template;
     const nodes = template.nodes.map((node) => ({ ...node, config: maskSensitive(node.config) }));
     return { ...template, nodes };
@@ -50,7 +51,7 @@ export const get = query({
 
 export const create = mutation({
   name: 'template.create',
-  summary: 'Keep a graph for the team, without credentials and without links to shared components',
+  summary: 'Save a graph as a template of the team, without credentials and links to shared components',
   role: 'EDITOR',
   audit: 'template.created',
   input: CreateTemplate,
@@ -74,7 +75,7 @@ export const create = mutation({
       createdById: ctx.actor.type === 'user' ? ctx.actor.userId : null,
     });
     ctx.audit({ entityType: 'Template', entityId: id, metadata: { name, strippedFields: stripped } });
-    await changed(ctx);
+    await notifyUi(ctx);
     const template = await findTemplate(ctx.db, id);
     if (!template) throw notFound('Template');
     return { ...template, strippedFields: stripped };
@@ -83,7 +84,7 @@ export const create = mutation({
 
 export const remove = mutation({
   name: 'template.delete',
-  summary: 'Delete a template; pipelines that began with it stay as they are',
+  summary: 'Delete a template; pipelines created from it stay unchanged',
   role: 'EDITOR',
   audit: 'template.deleted',
   input: TemplateId,
@@ -93,7 +94,7 @@ export const remove = mutation({
     const name = await deleteTemplate(ctx.db, id);
     if (name === null) throw notFound('Template');
     ctx.audit({ entityType: 'Template', entityId: id, metadata: { name } });
-    await changed(ctx);
+    await notifyUi(ctx);
     return { deleted: true as const };
   },
 });

@@ -1,4 +1,3 @@
-/** Templates of teams. */
 import type { Knex } from 'knex';
 import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
 import type { Template, TemplateSummary } from '../../../schemas/api/templates.ts';
@@ -66,7 +65,7 @@ export async function insertTemplate(
   return id;
 }
 
-/** Answers its name; null where it is gone. */
+/** Returns its name; null if there is none. */
 export async function deleteTemplate(tx: Knex, id: string): Promise<string | null> {
   const [row]: { name: string }[] = await tx('templates').where({ id }).delete().returning('name');
   return row?.name ?? null;

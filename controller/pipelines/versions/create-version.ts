@@ -1,10 +1,10 @@
-/** What all that deploys has in common: checks before the row is locked, a version, the end of a rollout that it takes over. */
+/** Steps that all deployments share: checks before the row is locked, the new version, and the end of an active rollout. */
 import { assertEditable } from '../../delivery/ownership/index.ts';
 import { endActive } from '../../delivery/rollouts/index.ts';
 import type { Actor, Context, MutationContext } from '../../platform/operation/context.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import type { Graph } from '../graph/graph.ts';
-import { invalid, validateGraph } from '../graph/validate-graph.ts';
+import { validateGraph, validationFailed } from '../graph/validate-graph.ts';
 import { getPipeline } from '../lifecycle/lock-pipeline.ts';
 import {
   insertVersions,
@@ -16,18 +16,21 @@ import {
 /** @throws BAD_REQUEST with `validationErrors` */
 export async function assertDeployable(ctx: Context, environmentId: string, graph: Graph): Promise<string> {
   const { configYaml, errors } = await validateGraph(ctx, environmentId, graph);
-  if (errors.length > 0) throw invalid(errors);
+  if (errors.length > 0) throw validationFailed(errors);
   return configYaml;
 }
 
-/** A pipeline that people may change, before its row is locked: what the policy refuses is refused before anything is checked. */
-export async function editable(ctx: Context, id: string): Promise<PipelineRecord> {
+/**
+ * Returns a pipeline that may be changed by hand. Called before the row is locked, so that the policy refuses before any other
+ * check runs.
+ */
+export async function getEditable(ctx: Context, id: string): Promise<PipelineRecord> {
   const pipeline = await getPipeline(ctx, id);
   await assertEditable(ctx, 'pipelines', pipeline);
   return pipeline;
 }
 
-/** A version of what the graph says, of a pipeline whose row is locked. */
+/** Creates a version of a graph. The pipeline's row must be locked. */
 export async function addVersion(
   ctx: MutationContext,
   pipeline: PipelineRecord,
@@ -63,8 +66,8 @@ function creatorOf(actor: Actor): Pick<NewVersion, 'source' | 'createdById' | 'c
   return { source: 'api', createdById: null, createdByAccount: { id: actor.id, name: actor.name } };
 }
 
-/** Ends the rollout that is active, if one is. */
-export const rolledBackBy = (
+/** Ends the active rollout as rolled back, if there is one. */
+export const rollBackActiveRollout = (
   ctx: MutationContext,
   { id, environmentId }: Pick<PipelineRecord, 'id' | 'environmentId'>,
   reason: string,

@@ -1,7 +1,7 @@
-/** Nodes that are served the version before; who is, is decided from heartbeats (controller/fleet/reverts). */
+/** Deletes reverts. Reverts are created from heartbeats in controller/fleet/config/reverts. */
 import type { Knex } from 'knex';
 
-/** Of one pipeline, on one node or on all; answers the nodes that get the refused version again. */
+/** Deletes the reverts of a pipeline on one node or on all. Returns the nodes, which get the refused version again. */
 export async function deleteReverts(tx: Knex, pipelineId: string, nodeId: string | null): Promise<string[]> {
   const deleted: { node_id: string }[] = await tx('node_reverts')
     .where({ pipeline_id: pipelineId, ...(nodeId === null ? {} : { node_id: nodeId }) })
@@ -10,7 +10,7 @@ export async function deleteReverts(tx: Knex, pipelineId: string, nodeId: string
   const nodeIds = deleted.map((row) => row.node_id).sort();
   if (nodeIds.length > 0) {
     await tx('nodes').whereIn('id', nodeIds).increment('config_revision', 1);
-    // Its starts are counted anew, and what its engine refused it is asked again.
+    // Resets the count of crashes, and clears the refusal so that the engine is asked again.
     await tx('node_pipelines')
       .where({ pipeline_id: pipelineId })
       .whereIn('node_id', nodeIds)

@@ -1,6 +1,6 @@
 /**
- * Versions are stored as they were rendered, and older ones have secrets without quotes. They are served as they are, so
- * that an upgrade restarts nothing, until a value would not arrive so: then in the form of today.
+ * Versions are stored as they were rendered, and older ones have secrets without quotes. They are served unchanged, so that an
+ * upgrade restarts nothing, unless a value would arrive garbled; then the config is rendered again in today's form.
  */
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -8,11 +8,11 @@ import { parse } from 'yaml';
 import { escapeForVrl, expandSecrets, vrlReferences, withPlainVariables } from '../../secrets/index.ts';
 import { renderYaml } from '../definition/render-yaml.ts';
 
-const CACHED = 5_000;
-/** By the hash of a stored text, the same rendered today; null where that is the stored one. */
+const MAX_CACHED = 5_000;
+/** Today's rendering by the hash of the stored text; null if it equals the stored text. */
 const renderedToday = new Map<string, string | null>();
 
-/** `values` by variable, of the secrets that the config names. */
+/** `values` holds the secrets that the config names, by variable. */
 export function servedYaml(configYaml: string, values: ReadonlyMap<string, string>): string {
   if (values.size === 0) return configYaml;
   const key = createHash('sha256').update(configYaml).digest('base64');
@@ -20,14 +20,14 @@ export function servedYaml(configYaml: string, values: ReadonlyMap<string, strin
   if (today === undefined) {
     const rendered = renderYaml(parse(withPlainVariables(configYaml)) as Record<string, unknown>);
     today = rendered === configYaml ? null : rendered;
-    if (renderedToday.size >= CACHED) renderedToday.clear();
+    if (renderedToday.size >= MAX_CACHED) renderedToday.clear();
     renderedToday.set(key, today);
   }
-  return today === null || arrives(configYaml, today, values) ? configYaml : today;
+  return today === null || survivesExpansion(configYaml, today, values) ? configYaml : today;
 }
 
-/** Whether an engine that expands the text reads each value as it is. */
-function arrives(configYaml: string, today: string, values: ReadonlyMap<string, string>): boolean {
+/** Whether an engine that expands the text reads every value unchanged. */
+function survivesExpansion(configYaml: string, today: string, values: ReadonlyMap<string, string>): boolean {
   for (const variable of vrlReferences(today)) {
     const value = values.get(variable);
     if (value !== undefined && escapeForVrl(value) !== value) return false;

@@ -1,20 +1,25 @@
-/** What differs between two texts, in time that stays short however much it is. */
+/** Computes a unified diff in bounded time. */
 import { createTwoFilesPatch, formatPatch } from 'diff';
 
 const CONTEXT = 3;
-/** Lines that come and go. The shortest way from one text to the other takes time that grows with their square. */
+/** Added and removed lines; the time of the diff algorithm grows with their square. */
 const MAX_EDITS = 1_000;
 
-/** Empty where the texts are equal. Beyond `MAX_EDITS` all that lies between the first and the last difference is replaced. */
+/**
+ * Empty if the texts are equal. Beyond `MAX_EDITS`, everything between the first and the last difference counts as replaced.
+ */
 export function unifiedDiff(from: string, to: string, before: string, after: string): string {
   if (before === after) return '';
   const options = { context: CONTEXT, maxEditLength: MAX_EDITS };
-  return createTwoFilesPatch(from, to, before, after, '', '', options) ?? replaced(from, to, before, after);
+  return (
+    createTwoFilesPatch(from, to, before, after, '', '', options) ??
+    replaceAllBetween(from, to, before, after)
+  );
 }
 
 const linesOf = (text: string): string[] => text.replace(/\n$/, '').split('\n');
 
-function replaced(from: string, to: string, before: string, after: string): string {
+function replaceAllBetween(from: string, to: string, before: string, after: string): string {
   const [old, made] = [linesOf(before), linesOf(after)];
   const shorter = Math.min(old.length, made.length);
   let head = 0;
@@ -22,18 +27,18 @@ function replaced(from: string, to: string, before: string, after: string): stri
   let tail = 0;
   while (tail < shorter - head && old.at(-1 - tail) === made.at(-1 - tail)) tail += 1;
   const begin = Math.max(0, head - CONTEXT);
-  const keptTail = Math.min(tail, CONTEXT);
+  const contextTail = Math.min(tail, CONTEXT);
   const lines = [
     ...old.slice(begin, head).map((line) => ` ${line}`),
     ...old.slice(head, old.length - tail).map((line) => `-${line}`),
     ...made.slice(head, made.length - tail).map((line) => `+${line}`),
-    ...old.slice(old.length - tail, old.length - tail + keptTail).map((line) => ` ${line}`),
+    ...old.slice(old.length - tail, old.length - tail + contextTail).map((line) => ` ${line}`),
   ];
   const hunk = {
     oldStart: begin + 1,
-    oldLines: old.length - tail + keptTail - begin,
+    oldLines: old.length - tail + contextTail - begin,
     newStart: begin + 1,
-    newLines: made.length - tail + keptTail - begin,
+    newLines: made.length - tail + contextTail - begin,
     lines,
   };
   return formatPatch({

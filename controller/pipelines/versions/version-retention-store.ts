@@ -1,7 +1,7 @@
-/** Which versions of pipelines may be deleted. */
+/** Deletes old versions that nothing refers to. */
 import type { Knex } from 'knex';
 
-/** Ids of the pipelines that have more versions than that. */
+/** Ids of the pipelines with more than `keep` versions. */
 export async function listPipelinesWithMoreVersions(db: Knex, keep: number): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
     `SELECT pipeline_id AS id FROM pipeline_versions GROUP BY pipeline_id HAVING count(*) > ? ORDER BY pipeline_id`,
@@ -11,16 +11,16 @@ export async function listPipelinesWithMoreVersions(db: Knex, keep: number): Pro
 }
 
 export interface VersionRetention {
-  /** The newest so many stay. */
+  /** The number of newest versions that stay. */
   keep: number;
-  /** What was deployed since then stays. */
+  /** Versions deployed since then stay. */
   deployedSince: Date;
 }
 
 /**
- * Deletes the oldest versions of one pipeline that nothing refers to: no node reports it or would be taken back to it, no rollout or promotion that is
- * still in the history names it, and no manifest or hold in git stands for it. The pipeline's row is locked, so that nobody
- * deploys or rolls back meanwhile. Answers how many were deleted.
+ * Deletes the oldest versions of one pipeline that nothing refers to: no node reports it or could be reverted to it, no
+ * recorded rollout or promotion names it, and no manifest or hold in git matches it. Locks the pipeline's row against
+ * concurrent deploys and rollbacks. Returns the number of deleted versions.
  */
 export async function deleteOldVersions(
   tx: Knex,
@@ -39,7 +39,7 @@ export async function deleteOldVersions(
          AND v.id IS DISTINCT FROM p.latest_version_id AND v.id IS DISTINCT FROM p.deployed_version_id
          AND (v.deployed_until IS NULL OR v.deployed_until < :deployedSince)
          AND NOT EXISTS (SELECT 1 FROM node_pipelines s WHERE s.pipeline_id = :pipelineId AND s.version = v.version)
-         -- Nor the version to which a node would be taken back.
+         -- Nor the version that a node would be reverted to.
          AND NOT EXISTS (SELECT 1 FROM node_pipelines s WHERE s.pipeline_id = :pipelineId AND s.ran_version = v.version)
          AND NOT EXISTS (SELECT 1 FROM node_reverts n
            WHERE n.pipeline_id = :pipelineId AND v.id IN (n.served_version_id, n.refused_version_id))
@@ -56,7 +56,7 @@ export async function deleteOldVersions(
   return rowCount;
 }
 
-/** What git applied last, holds now, or is kept from applying again. Of several versions that say the same the newest counts. */
+/** Whether a version matches what git applied last, contains now, or holds. Of several equal versions, the newest counts. */
 const NAMED_IN_GIT = `(v.spec_hash IS NOT NULL AND EXISTS (SELECT 1 FROM git_manifests m
   WHERE m.object_id = :pipelineId AND (v.spec_hash IN (m.applied_hash, m.seen_hash) OR EXISTS (SELECT 1 FROM git_holds h
     WHERE h.binding_id = m.binding_id AND h.kind = m.kind AND h.name_key = m.name_key AND h.spec_hash = v.spec_hash

@@ -1,5 +1,6 @@
 /** From one key to the next in the database: every sealed text is opened with its own key and sealed with the newest. */
 import type { Knex } from 'knex';
+import { retryOnDeadlock } from '../../database/retry.ts';
 import { type Keyring, KeyringError, sealedPrefix } from './keyring.ts';
 import { SEALED_COLUMNS, type SealedColumn, sealingContext } from './sealed-columns.ts';
 
@@ -7,8 +8,6 @@ import { SEALED_COLUMNS, type SealedColumn, sealingContext } from './sealed-colu
 const BATCH = 25;
 /** Somebody who still sealed with an earlier key meanwhile makes another round necessary. */
 const ROUNDS = 100;
-const ATTEMPTS = 5;
-const DEADLOCK = '40P01';
 
 export interface Resealed {
   count: number;
@@ -77,25 +76,21 @@ async function replace(
   db: Knex,
   { table, column }: SealedColumn,
   changes: readonly (Row & { again: string })[],
-  attempt = 1,
 ): Promise<number> {
   if (changes.length === 0) return 0;
-  try {
-    return await db.transaction(async (tx) => {
+  return retryOnDeadlock(() =>
+    db.transaction(async (tx) => {
       // Nothing changes that the git reconciler looks at.
       await tx.raw("SELECT set_config('headgate.reconciler', 'on', true)");
       const { rowCount } = await tx.raw<{ rowCount: number }>(
         `UPDATE ${table} t SET ${column} = c.again
-         FROM unnest(?::text[], ?::text[], ?::text[]) AS c (id, sealed, again)
-         WHERE t.id = c.id AND t.${column} = c.sealed`,
+       FROM unnest(?::text[], ?::text[], ?::text[]) AS c (id, sealed, again)
+       WHERE t.id = c.id AND t.${column} = c.sealed`,
         [changes.map(({ id }) => id), changes.map(({ sealed }) => sealed), changes.map(({ again }) => again)],
       );
       return rowCount;
-    });
-  } catch (error) {
-    if ((error as { code?: string }).code !== DEADLOCK || attempt >= ATTEMPTS) throw error;
-    return replace(db, { table, column }, changes, attempt + 1);
-  }
+    }),
+  );
 }
 
 /** How many texts there are, by the id of the key that sealed them. */

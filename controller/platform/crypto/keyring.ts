@@ -26,7 +26,7 @@ export interface Keyring {
   sign(text: string, purpose: string): string;
   /** Whether `sign` made it of this text for this purpose, with any of the keys. */
   isSigned(text: string, signature: string, purpose: string): boolean;
-  /** Looks for keys anew where they are kept; true when there were other ones. */
+  /** Reads the key file again; true when the keys changed. */
   reload(): boolean;
 }
 

@@ -1,8 +1,8 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Whom an address stands for where somebody is counted by it: an IPv4 address for itself, also in the form of an IPv6 one
- * (RFC 4291, 2.5.5.2), and of IPv6 the first 64 bits, since whoever has one address of such a network has them all. What is
+ * The network by which an address is counted: an IPv4 address for itself, also in the form of an IPv6 one
+ * (RFC 4291, 2.5.5.2), and of IPv6 the first 64 bits, since the holder of one address of such a network has them all. What is
  * no address stays as it is.
  */
 export function networkOf(address: string): string {

@@ -1,6 +1,6 @@
 import type { Actor } from './context.ts';
 
-/** Whom people are told of. */
+/** The name of the actor, as users see it. */
 export function nameOfActor(actor: Actor): string {
   switch (actor.type) {
     case 'user':

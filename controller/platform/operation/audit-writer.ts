@@ -1,4 +1,4 @@
-/** Audit rows, written in the transaction of the mutation that they tell of. Their numbers come later: see controller/audit. */
+/** Audit rows, written in the transaction of their mutation. The chainer (controller/insight/audit) numbers them later. */
 import type { AuditEntry } from './audit-entry.ts';
 import type { Actor, Context, Services } from './context.ts';
 import { newId } from './ids.ts';
@@ -7,7 +7,7 @@ import type { Scope } from './operation.ts';
 /** The run loop that numbers the rows. */
 export const AUDIT_LOOP = 'audit';
 
-/** One row an entry; a mutation that says nothing of itself still leaves one. */
+/** One row an entry; a mutation without entries leaves one row too. */
 export async function writeAudit(
   ctx: Pick<Context, 'db' | 'actor' | 'ipAddress'> & { services: Pick<Services, 'bus'> },
   scope: Scope,
@@ -15,9 +15,9 @@ export async function writeAudit(
   action: string,
 ): Promise<void> {
   const { actor } = ctx;
-  const told =
+  const described =
     entries.length > 0 ? entries : [{ entityType: action.split('.')[0] ?? action, entityId: null }];
-  const rows = told.map((entry: AuditEntry) => ({
+  const rows = described.map((entry: AuditEntry) => ({
     id: newId(),
     actor_type: actor.type === 'anonymous' ? 'system' : actor.type,
     ...who(actor),

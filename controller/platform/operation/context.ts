@@ -1,9 +1,9 @@
-/** What every use case is handed: who asks, the database, time, and the services that it may call. Nothing else is global. */
+/** What every operation gets: the actor, the database, the clock, and the services that it may call. Nothing else is global. */
 
 import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import type { Role } from '../../../schemas/api/common.ts';
-import type { Obligation } from '../../../schemas/api/people.ts';
+import type { Obligation as RequiredAction } from '../../../schemas/api/people.ts';
 import type { Permission } from '../../../schemas/api/service-accounts.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Bus } from '../runtime/bus.ts';
@@ -11,8 +11,8 @@ import type { Jobs } from '../runtime/jobs.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { AuditEntry } from './audit-entry.ts';
 
-/** A password that somebody else has seen; a team that asks for a second factor. */
-export type { Obligation };
+/** What a user has to do before anything else: replace a password that somebody else has seen, set up or give a second factor. */
+export type { RequiredAction };
 
 export type Actor =
   | { type: 'anonymous' }
@@ -25,8 +25,7 @@ export type Actor =
       /** Team id to role. */
       roles: ReadonlyMap<string, Role>;
       sessionId: string;
-      /** What this person has to do before anything else. */
-      owes: Obligation | null;
+      requiredAction: RequiredAction | null;
     }
   | {
       type: 'service_account';
@@ -43,7 +42,7 @@ export type Actor =
   | { type: 'system'; name: string };
 
 /**
- * Services by name. A domain adds its own by declaration merging, so that this room does not import the rooms above.
+ * Services by name. A domain adds its own by declaration merging, so that this folder does not import the ones above it.
  */
 export interface Services {
   bus: Bus;
@@ -63,12 +62,15 @@ export interface Context {
   services: Services;
   /** Run first in every transaction of a mutation: refuses the writes of a reconciler that has lost its lease. */
   fence?: (tx: Knex) => Promise<void>;
-  /** Run last in the transaction of a mutation, with its output: what must be stored with the work or not at all. */
+  /**
+   * Run last in the transaction of a mutation, with its output: what must be stored with the work or not at all. Not for a
+   * mutation with `finish`, whose output is whole only afterwards.
+   */
   settle?: (tx: Knex, output: unknown) => Promise<void>;
 }
 
-/** What became of a mutation that was redirected: told in the audit log either way. */
-export interface Redirected {
+/** What the follow-up of a rollback did. Its audit row is written either way. */
+export interface RollbackOutcome {
   /** The audit action. */
   action: string;
   entry: AuditEntry;
@@ -76,18 +78,18 @@ export interface Redirected {
 }
 
 /**
- * A way for a change that is not the database's to make. The first part runs in the transaction, after the work, and sees
- * what it would have made; then all of it is undone, and the second part runs outside of any transaction.
+ * Rolls a mutation back and does something else instead, such as a proposal to git. The first part runs in the transaction,
+ * after the work, and sees its result; the second part runs after the rollback, outside of any transaction.
  */
-export type Redirect = (inside: Context) => Promise<(outside: Context) => Promise<Redirected>>;
+export type RollbackPlan = (inside: Context) => Promise<(outside: Context) => Promise<RollbackOutcome>>;
 
 /** In a mutation: everything is in one transaction with its audit rows. */
 export interface MutationContext extends Context {
   /** The name of the operation that runs. */
   operation: string;
   audit(entry: AuditEntry): void;
-  /** Everything was so already: without entries there is no audit row either. */
+  /** Nothing changed: without entries there is no audit row either. */
   unchanged(): void;
-  /** Nothing of this mutation is kept; what it would have made goes this way. `of` names what is redirected: one thing at a time. */
-  redirect(of: string, to: Redirect): void;
+  /** Rolls this mutation back after its work, and follows the plan. `of` names the object: one a mutation. */
+  rollBack(of: string, plan: RollbackPlan): void;
 }

@@ -9,10 +9,10 @@ export interface HeavySlotLimits {
   /** At a time, of one key and of all. */
   perKey: number;
   total: number;
-  /** Waiting for a slot, of one key and of all. Whoever comes after is refused at once. */
+  /** Waiting for a slot, of one key and of all. Later callers are rejected at once. */
   waitingPerKey: number;
   waiting: number;
-  /** Whoever has waited this long is refused. */
+  /** A caller that has waited this long is rejected. */
   waitMs: number;
   /**
    * What runs for longer waits for others, such as a git server, since no statement may take so long: it keeps its slot of the

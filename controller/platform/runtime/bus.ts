@@ -1,7 +1,7 @@
 /**
  * Signals between parts and between replicas, over Postgres LISTEN/NOTIFY. A signal published in a transaction takes effect
  * with its commit and not at all without: in the controller that publishes it at once, in the others as Postgres notifies
- * them. Signals say what to look at again; they may be lost (a dropped connection), so whoever holds a cache drops it on
+ * them. Signals say what to look at again; they may be lost (a dropped connection), so the holder of a cache drops it on
  * `resync`, and every reconciler has its timer.
  */
 import type { Knex } from 'knex';
@@ -146,7 +146,7 @@ export function createBus(options: BusOptions): NamedBus {
       keepAlive: true,
       connectionTimeoutMillis: times.deadlineMs,
     });
-    // Until then, what goes wrong is thrown below; some of it is told by an event as well.
+    // Until then, errors are thrown below; some are emitted as an event as well.
     let live = false;
     const onLost = (error?: Error) => {
       if (!live) return;

@@ -49,7 +49,7 @@ export function createLease(options: LeaseOptions): Lease {
 
   const leads = () => held !== null && performance.now() < held.until;
 
-  /** One that ran out while the database hung is taken anew: what was asked for meanwhile was not done by anybody. */
+  /** A lease that ran out while the database hung is taken again: nobody did the work of that time. */
   function set(next: typeof held): void {
     const changed = next === null ? held !== null : !leads();
     held = next;

@@ -19,7 +19,7 @@ const MAX_DEPTH = 100;
 const MAX_TOKENS = 250_000;
 const MAX_DOCUMENTS = 2000;
 
-/** Given as an object, it holds whatever a %YAML directive says, and is not built anew for each document. */
+/** Given as an object, it holds whatever a %YAML directive says, and is not rebuilt for each document. */
 const CORE = new Schema({ schema: 'core', merge: false });
 
 class Refused extends Error {
@@ -66,7 +66,7 @@ function* tokens(text: string) {
 
 /**
  * The documents of a file, in order. A limit that was met ends the list and comes back as `finding`.
- * `sourceTokens`: nodes remember what they were read from, for whoever edits the text.
+ * `sourceTokens`: nodes remember what they were read from, for editors of the text.
  */
 export function composeDocuments(
   text: string,

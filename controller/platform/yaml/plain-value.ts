@@ -23,7 +23,7 @@ interface Anchored {
   weight: number;
 }
 
-/** Told of what is read, on the way. */
+/** Called with each value that is read. */
 export interface ValueObserver {
   key?(name: string): void;
   text?(value: string): void;

@@ -1,35 +1,35 @@
-/** What every store of secrets looks like from here, and what all of them have in common: bounds, and what may be told. */
+/** The interface of every secret backend, with the limits, the redaction and the bulk reading that all backends share. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SecretBackend as BackendKind } from '../../../schemas/api/secret-backends.ts';
 import type { SecretRef } from './secret-ref.ts';
 
-/** Of one secret: its value, or why there is none. */
+/** The value of one secret, or the reason why it has none. */
 export type Reading = { value: string } | { error: string };
 
 export interface SecretBackend {
   readonly kind: BackendKind;
   /** False where the database itself is the store: there is nothing to fetch. */
-  readonly outside: boolean;
-  /** Asks once whether it answers and lets us in; throws BackendError. */
+  readonly isExternal: boolean;
+  /** Tests once that the store answers and accepts our credentials; throws BackendError. */
   check(signal: AbortSignal): Promise<void>;
-  /** One reading by name. Throws BackendError, with what was read well, where the store as a whole does not work. */
+  /** Readings by name. Throws BackendError, with the readings that succeeded, where the store as a whole fails. */
   read(refs: readonly SecretRef[], signal: AbortSignal): Promise<ReadonlyMap<string, Reading>>;
-  /** `create` refuses an entry that is there already. Throws BackendError. */
+  /** `create` rejects an entry that exists already. Throws BackendError. */
   write(ref: SecretRef, value: string, how: 'create' | 'replace', signal: AbortSignal): Promise<void>;
-  /** Lets go of what it holds: connections, sessions. */
+  /** Closes its connections and sessions. */
   close(): void;
 }
 
 /**
- * `entry`, `exists` and `forbidden` are about one name and say nothing of the others; `unreachable` may pass by itself, and
- * `throttled` does where less is asked; everything else is `refused`.
+ * `entry`, `exists` and `forbidden` concern one secret only. `unreachable` may be temporary, and `throttled` ends when we send
+ * fewer requests. Everything else is `refused`.
  */
 export type BackendFault = 'unreachable' | 'throttled' | 'refused' | 'exists' | 'forbidden' | 'entry';
 
-/** The message says what to do and holds neither a value nor a credential. */
+/** The message says what to do and contains neither a value nor a credential. */
 export class BackendError extends Error {
   readonly fault: BackendFault;
-  /** What was read well before the store as a whole failed. */
+  /** The readings that succeeded before the store as a whole failed. */
   readonly readings: ReadonlyMap<string, Reading>;
   constructor(
     fault: BackendFault,
@@ -44,51 +44,51 @@ export class BackendError extends Error {
 }
 
 export const BACKEND_LIMITS = {
-  /** Of one call to a store. */
+  /** For one call to a store. */
   deadlineMs: 10_000,
   valueBytes: 64 * 1024,
   replyBytes: 1024 * 1024,
-  /** Characters of what a store says that are passed on. */
-  quoted: 300,
+  /** Characters of a store's own message that we pass on. */
+  messageChars: 300,
   parallel: 4,
 } as const;
 
-/** Why a value cannot be used; null where it can. It travels to the engine as an environment variable. */
-export function objectionTo(value: string): string | null {
+/** Why a value cannot be used; null where it can. The engine gets the value as an environment variable. */
+export function invalidValueReason(value: string): string | null {
   if (value === '') return 'the value is empty';
   if (Buffer.byteLength(value) > BACKEND_LIMITS.valueBytes) return 'the value is larger than 64 KiB';
   if (value.includes('\0')) {
-    return 'the value holds NUL, and travels to the engine as an environment variable; keep it encoded (for example with base64) and decode it in the pipeline';
+    return 'the value contains NUL, which an environment variable of the engine cannot hold; store it encoded (for example with base64) and decode it in the pipeline';
   }
-  return value.isWellFormed() ? null : 'the value is no well-formed text';
+  return value.isWellFormed() ? null : 'the value is not well-formed text';
 }
 
-export function readingOf(value: string): Reading {
-  const objection = objectionTo(value);
-  return objection === null ? { value } : { error: objection };
+export function toReading(value: string): Reading {
+  const reason = invalidValueReason(value);
+  return reason === null ? { value } : { error: reason };
 }
 
-/** What a store said, for people: one line, bounded, without the given secrets. */
-export function quoted(text: string, secrets: readonly (string | undefined)[]): string {
-  let shown = text;
+/** A message of a store, fit for users: one line, bounded, without the given secrets. */
+export function redact(text: string, secrets: readonly (string | undefined)[]): string {
+  let redacted = text;
   for (const secret of secrets) {
-    if (secret && secret.length >= 4) shown = shown.replaceAll(secret, '[redacted]');
+    if (secret && secret.length >= 4) redacted = redacted.replaceAll(secret, '[redacted]');
   }
-  return shown
+  return redacted
     .replaceAll(/[\p{Cc}\p{Cs}\s]+/gu, ' ')
     .trim()
-    .slice(0, BACKEND_LIMITS.quoted);
+    .slice(0, BACKEND_LIMITS.messageChars);
 }
 
-const OF_ONE_NAME: readonly BackendFault[] = ['entry', 'forbidden', 'exists'];
-/** So many in a row that come to nothing mean the store, and not the entries. */
-const GIVE_UP_AFTER = 4;
-/** Between the tries of a name that a store asks to wait with: full jitter, so that environments do not come together. */
+const ENTRY_FAULTS: readonly BackendFault[] = ['entry', 'forbidden', 'exists'];
+/** After so many failures in a row the store is at fault, not the entries. */
+const MAX_FAILURES_IN_ROW = 4;
+/** Pauses between attempts when a store throttles us: full jitter, so that environments do not retry together. */
 const THROTTLED_MS = [250, 1_000];
 
 /**
- * Reads a few at once. An entry that cannot be read is that entry's fault; the others are read on.
- * @throws BackendError with what was read well, where the store as a whole does not work, or wants to be left alone.
+ * Reads a few entries at a time. When one entry cannot be read, the others are still read.
+ * @throws BackendError with the readings that succeeded, where the store as a whole fails or throttles us.
  */
 export async function readEach(
   refs: readonly SecretRef[],
@@ -96,46 +96,46 @@ export async function readEach(
   readOne: (ref: SecretRef) => Promise<Reading>,
 ): Promise<Map<string, Reading>> {
   const readings = new Map<string, Reading>();
-  const waiting = refs.values();
+  const remaining = refs.values();
   let answered = false;
-  let inRow = 0;
+  let failuresInRow = 0;
   let last: BackendError | null = null;
   let stopped = false;
 
-  async function take(ref: SecretRef): Promise<void> {
+  async function read(ref: SecretRef): Promise<void> {
     const { name } = ref;
     try {
-      readings.set(name, await withPauses(signal, () => readOne(ref)));
+      readings.set(name, await retryThrottled(signal, () => readOne(ref)));
       answered = true;
-      inRow = 0;
+      failuresInRow = 0;
     } catch (error) {
       if (!(error instanceof BackendError)) throw error;
       readings.set(name, { error: error.message });
-      if (OF_ONE_NAME.includes(error.fault)) {
+      if (ENTRY_FAULTS.includes(error.fault)) {
         answered = true;
-        inRow = 0;
+        failuresInRow = 0;
         return;
       }
       last = error;
-      inRow += 1;
-      stopped ||= error.fault === 'throttled' || inRow >= GIVE_UP_AFTER;
+      failuresInRow += 1;
+      stopped ||= error.fault === 'throttled' || failuresInRow >= MAX_FAILURES_IN_ROW;
     }
   }
-  const lane = async () => {
-    for (const ref of waiting) {
+  const worker = async () => {
+    for (const ref of remaining) {
       if (stopped) return;
-      await take(ref);
+      await read(ref);
     }
   };
-  await Promise.all(Array.from({ length: BACKEND_LIMITS.parallel }, lane));
+  await Promise.all(Array.from({ length: BACKEND_LIMITS.parallel }, worker));
   const failed: BackendError | null = last;
   if (failed !== null && (stopped || !answered))
     throw new BackendError((failed as BackendError).fault, (failed as BackendError).message, { readings });
   return readings;
 }
 
-/** Once more, and again, where a store asks to wait. */
-export async function withPauses<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+/** Repeats the work twice where a store throttles us. */
+export async function retryThrottled<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (const pauseMs of THROTTLED_MS) {
     try {
       return await work();

@@ -1,9 +1,9 @@
 import type { SecretBackend } from './backend.ts';
 
-/** The database itself: what stands there is the value. */
+/** The database is the store: the value is stored in our own table. */
 export const builtinBackend: SecretBackend = {
   kind: 'BUILTIN',
-  outside: false,
+  isExternal: false,
   check: async () => {},
   read: async () => new Map(),
   write: async () => {},

@@ -1,10 +1,10 @@
-/** The faults of AWS Secrets Manager and of its client, in plain words. */
+/** Turns the errors of AWS and of its client into BackendErrors that say what to do. */
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
 import { isUntrusted, type TargetGuard } from '../../platform/net/outgoing/index.ts';
 import { messageOf } from '../../platform/operation/errors.ts';
-import { BackendError, quoted } from './backend.ts';
+import { BackendError, redact } from './backend.ts';
 
-/** What must not be told, whoever echoes it. */
+/** The credentials to redact from every message. */
 export const cloudSecrets = ({ secretAccessKey, sessionToken, externalId }: CloudConfig) => [
   secretAccessKey,
   sessionToken,
@@ -13,16 +13,16 @@ export const cloudSecrets = ({ secretAccessKey, sessionToken, externalId }: Clou
 
 export function explainCloudFault(
   error: unknown,
-  of: {
+  call: {
     wanted: string;
-    /** Who was asked, as people know it. */
-    where: string;
+    /** The service as users know it. */
+    service: string;
     guard: TargetGuard;
     secrets: readonly (string | undefined)[];
   },
 ): BackendError {
   if (error instanceof BackendError) return error;
-  const { where } = of;
+  const { service, wanted, guard } = call;
   const {
     name = '',
     $metadata,
@@ -32,39 +32,39 @@ export function explainCloudFault(
     code?: string;
     $metadata?: { httpStatusCode?: number };
   };
-  // Its message quotes what was answered, by whomever.
+  // The message of a SyntaxError quotes the response, which may come from any server, so it is not passed on.
   if (error instanceof SyntaxError)
     return new BackendError(
       'refused',
-      `${where} answers with something that is not JSON; check endpoint and region`,
+      `${service} answers with something that is not JSON; check endpoint and region`,
     );
-  const said = quoted(`${name}: ${messageOf(error)}`, of.secrets);
+  const detail = redact(`${name}: ${messageOf(error)}`, call.secrets);
   const status = $metadata?.httpStatusCode ?? 0;
   if (name === 'CredentialsProviderError') {
     return new BackendError(
       'refused',
-      'the controller has no identity for AWS; give accessKeyId and secretAccessKey, or run it with a role',
+      'the controller has no AWS identity; set accessKeyId and secretAccessKey, or run the controller with a role',
     );
   }
   if (/^(AccessDenied|DecryptionFailure|EncryptionFailure)/.test(name))
     return new BackendError(
       'forbidden',
-      `${where} does not allow us to ${of.wanted} (${said}); extend the policy`,
+      `${service} does not allow us to ${wanted} (${detail}); extend the policy`,
     );
   if (/Throttl|TooManyRequests|RequestLimitExceeded/i.test(name))
     return new BackendError(
       'throttled',
-      `${where} is asked too often (${said}); the values that are known stay, and it is asked less for a while`,
+      `${service} throttles our requests (${detail}); the last good values stay in use, and we ask less often for a while`,
     );
-  // Deleted soon, a disabled key, an impossible name: of this entry alone.
+  // The entry is scheduled for deletion, its key is disabled or its name is invalid: other entries are not affected.
   if (/^(?:InvalidRequest|InvalidParameter|ResourceNotFound|LimitExceeded|PreconditionNotMet|KMS)/.test(name))
-    return new BackendError('entry', `${where} cannot ${of.wanted} (${said}); look at this entry there`);
+    return new BackendError('entry', `${service} cannot ${wanted} (${detail}); check this entry there`);
   if (status === 0 && !isUntrusted(code ?? ''))
-    return new BackendError('unreachable', of.guard.unreachable(where, error));
+    return new BackendError('unreachable', guard.unreachable(service, error));
   if (code !== undefined || status >= 500 || /InternalService/.test(name))
-    return new BackendError('unreachable', `${where} cannot be asked (${said}); it is tried again`);
+    return new BackendError('unreachable', `${service} cannot answer (${detail}); we retry`);
   return new BackendError(
     'refused',
-    `${where} refuses to ${of.wanted} (${said}); check region and credentials`,
+    `${service} refuses to ${wanted} (${detail}); check region and credentials`,
   );
 }

@@ -1,29 +1,29 @@
-/** AWS Secrets Manager, by its official client. A secret is the text of an entry, or one property of it. */
+/** AWS Secrets Manager, through its official client. A secret is the text of an entry, or one property of its JSON. */
 import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
 import {
   BACKEND_LIMITS,
   BackendError,
   type Reading,
   readEach,
+  retryThrottled,
   type SecretBackend,
-  withPauses,
 } from './backend.ts';
 import { type CloudClients, type CloudParts, connectCloud, loadSecretsManager } from './cloud-client.ts';
 import { cloudSecrets, explainCloudFault } from './cloud-fault.ts';
-import { assertNewest, readingIn, type SecretRef, uniqueRefs } from './secret-ref.ts';
+import { assertNewest, readingIn, type SecretRef, shareRequests } from './secret-ref.ts';
 
-/** Twenty may be asked for at once; of the largest values not so many fit into an answer. */
+/** AWS allows twenty per call; of the largest values fewer fit into one reply. */
 const BATCH = 10;
 
 export function createCloudBackend(config: CloudConfig, parts: CloudParts): SecretBackend {
   const { guard } = parts;
   const prefix = config.prefix ?? '';
-  const where = config.endpoint ?? `Secrets Manager in ${config.region}`;
+  const service = config.endpoint ?? `Secrets Manager in ${config.region}`;
   let client: Promise<CloudClients> | null = null;
-  /** Who may read each entry need not be allowed to read several at once. */
+  /** Set once AWS forbids batch reads: a policy may allow each entry and not BatchGetSecretValue. */
   let oneByOne = false;
 
-  /** One call of the client, within the deadline, with its faults explained. */
+  /** Makes one call within the deadline and explains its error. */
   async function ask<T>(
     wanted: string,
     signal: AbortSignal,
@@ -37,22 +37,22 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
       return await call(await client, { abortSignal: AbortSignal.any([signal, deadline]) });
     } catch (error) {
       signal.throwIfAborted();
-      throw explained(error, wanted, alsoSecret);
+      throw explain(error, wanted, alsoSecret);
     }
   }
 
-  const explained = (error: unknown, wanted: string, alsoSecret: readonly string[] = []): BackendError =>
-    explainCloudFault(error, { wanted, where, guard, secrets: [...cloudSecrets(config), ...alsoSecret] });
+  const explain = (error: unknown, wanted: string, alsoSecret: readonly string[] = []): BackendError =>
+    explainCloudFault(error, { wanted, service, guard, secrets: [...cloudSecrets(config), ...alsoSecret] });
 
   const idOf = ({ name, path }: SecretRef): string => path ?? `${prefix}${name}`;
 
-  /** Null where there is none. */
-  async function get(ref: SecretRef, signal: AbortSignal): Promise<Found | null> {
+  /** Null where the entry does not exist. */
+  async function getEntry(ref: SecretRef, signal: AbortSignal): Promise<Found | null> {
     const { GetSecretValueCommand, ResourceNotFoundException } = await loadSecretsManager();
-    const asked = { SecretId: idOf(ref), ...versionOf(ref) };
+    const input = { SecretId: idOf(ref), ...versionOf(ref) };
     return ask(`read ${idOf(ref)}`, signal, async ({ secrets: aws }, options) => {
       try {
-        return await aws.send(new GetSecretValueCommand(asked), options);
+        return await aws.send(new GetSecretValueCommand(input), options);
       } catch (error) {
         if (error instanceof ResourceNotFoundException) return null;
         throw error;
@@ -76,7 +76,7 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
   }
 
   /** https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_BatchGetSecretValue.html */
-  async function getSeveral(refs: readonly SecretRef[], signal: AbortSignal): Promise<Map<string, Reading>> {
+  async function getBatch(refs: readonly SecretRef[], signal: AbortSignal): Promise<Map<string, Reading>> {
     const { BatchGetSecretValueCommand } = await loadSecretsManager();
     const readings = new Map<string, Reading>();
     const ids = [...new Set(refs.map(idOf))];
@@ -102,7 +102,7 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
             ref.name,
             ErrorCode === 'ResourceNotFoundException'
               ? readingFor(ref, null)
-              : { error: explained(error, `read ${SecretId}`).message },
+              : { error: explain(error, `read ${SecretId}`).message },
           );
       }
       next = page.NextToken;
@@ -110,16 +110,16 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
     return readings;
   }
 
-  /** What is not read with others is read by itself: several at once are always of the newest version. */
+  /** Reads in batches, and one by one what a batch cannot read: a batch always returns the newest version. */
   async function readAll(refs: readonly SecretRef[], signal: AbortSignal): Promise<Map<string, Reading>> {
     const readings = new Map<string, Reading>();
     const newest = refs.filter(({ version }) => version === null);
     const ids = [...new Set(newest.map(idOf))];
     for (let from = 0; from < ids.length && !oneByOne && ids.length > 1; from += BATCH) {
-      const some = ids.slice(from, from + BATCH);
-      const asked = newest.filter((ref) => some.includes(idOf(ref)));
+      const batchIds = ids.slice(from, from + BATCH);
+      const batch = newest.filter((ref) => batchIds.includes(idOf(ref)));
       try {
-        const found = await withPauses(signal, () => getSeveral(asked, signal));
+        const found = await retryThrottled(signal, () => getBatch(batch, signal));
         for (const [name, reading] of found) readings.set(name, reading);
       } catch (error) {
         if (!(error instanceof BackendError)) throw error;
@@ -129,23 +129,23 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
     }
     const rest = refs.filter(({ name }) => !readings.has(name));
     if (rest.length === 0) return readings;
-    const once = uniqueRefs<Found | null>();
-    const alone = await readEach(rest, signal, async (ref) =>
-      readingFor(ref, await once(JSON.stringify([idOf(ref), ref.version]), () => get(ref, signal))),
+    const shared = shareRequests<Found | null>();
+    const single = await readEach(rest, signal, async (ref) =>
+      readingFor(ref, await shared(JSON.stringify([idOf(ref), ref.version]), () => getEntry(ref, signal))),
     ).catch((error: unknown) => {
       if (!(error instanceof BackendError)) throw error;
       throw new BackendError(error.fault, error.message, {
         readings: new Map([...readings, ...error.readings]),
       });
     });
-    return new Map([...readings, ...alone]);
+    return new Map([...readings, ...single]);
   }
 
   return {
     kind: 'CLOUD_SM',
-    outside: true,
-    // Nothing is looked for that nobody has: a policy may allow the entries that there are, and no other.
-    check: (signal) => ask('tell who we are', signal, (aws, { abortSignal }) => aws.identity(abortSignal)),
+    isExternal: true,
+    // No entry is read as a test: a policy may allow only the entries that exist.
+    check: (signal) => ask('identify us', signal, (aws, { abortSignal }) => aws.identity(abortSignal)),
     read: readAll,
     async write(ref, value, how, signal) {
       assertNewest(ref);
@@ -153,7 +153,7 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
       if (ref.property !== null)
         throw new BackendError(
           'refused',
-          `${ref.name} is the property "${ref.property}" of ${id}; change it in Secrets Manager, whose other properties stay there as they are`,
+          `${ref.name} is the property "${ref.property}" of ${id}, and Headgate writes only whole entries; change it in Secrets Manager`,
         );
       const { CreateSecretCommand, PutSecretValueCommand, ResourceExistsException } =
         await loadSecretsManager();
@@ -171,7 +171,7 @@ export function createCloudBackend(config: CloudConfig, parts: CloudParts): Secr
             if (!(error instanceof ResourceExistsException)) throw error;
             throw new BackendError(
               'exists',
-              `Secrets Manager has ${id} already; secret.register takes it as it is`,
+              `Secrets Manager has ${id} already; use it as it is with secret.register`,
             );
           }
         },
@@ -193,12 +193,12 @@ interface Found {
   Name?: string | undefined;
 }
 
-/** An ARN may be given without the six characters that AWS adds to the name. */
+/** The ARN in a setting may lack the six characters that AWS appends to the name. */
 const isEntry = (id: string, { ARN = '', Name }: Found): boolean =>
   id === Name || id === ARN || /^-\w{6}$/.test(ARN.startsWith(id) ? ARN.slice(id.length) : '');
 
 /**
- * Ids have 32 to 64 characters, most of them those of a UUID:
+ * Version ids have 32 to 64 characters and are mostly UUIDs; anything else is a stage:
  * https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
  */
 function versionOf({ version }: SecretRef): { VersionId?: string; VersionStage?: string } {

@@ -1,6 +1,6 @@
 /**
- * A program of the operator's. It is told names on its standard input, and answers with values on its output: the
- * protocol of Vector's own exec backend, of version 1.0 or 1.1. No shell is between, and nothing of the controller's environment.
+ * A program of the operator that reads names on its standard input and writes values to its output: the protocol of Vector's
+ * own exec backend, version 1.0 or 1.1. It runs without a shell and without the controller's environment variables.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
@@ -8,26 +8,26 @@ import { access, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import type { ExecConfig } from '../../../schemas/api/secret-backends.ts';
 import { searchPath } from '../../platform/runtime/search-path.ts';
-import { BACKEND_LIMITS, BackendError, quoted, type Reading, type SecretBackend } from './backend.ts';
+import { BACKEND_LIMITS, BackendError, type Reading, redact, type SecretBackend } from './backend.ts';
 import { recordOf } from './http-call.ts';
 import { readingIn, type SecretRef } from './secret-ref.ts';
 
-/** Names a run: a program that looks up one after the other is to keep its deadline. */
-const AT_ONCE = 50;
+/** Names per run: a program that looks names up one by one must stay within its deadline. */
+const NAMES_PER_RUN = 50;
 
-/** Of version 1.1: which of its backends the program is to ask, and how. */
+/** Version 1.1 only: which of its backends the program uses, and how. */
 export interface ExecRequest {
   type: string;
   config: Readonly<Record<string, unknown>>;
 }
 
-/** `told`: by version 1.1; null: by 1.0. */
-export function createExecBackend(config: ExecConfig, told: ExecRequest | null = null): SecretBackend {
-  const asking = (secrets: readonly string[]) =>
-    told === null ? { version: '1.0', secrets } : { version: '1.1', secrets, ...told };
-  /** By name or path. */
+/** With `request` the program is called with version 1.1, without it with 1.0. */
+export function createExecBackend(config: ExecConfig, request: ExecRequest | null = null): SecretBackend {
+  const inputFor = (secrets: readonly string[]) =>
+    request === null ? { version: '1.0', secrets } : { version: '1.1', secrets, ...request };
+  /** Answers by name or path. */
   async function ask(names: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Answer>> {
-    const output = await run(config, JSON.stringify(asking(names)), signal);
+    const output = await run(config, JSON.stringify(inputFor(names)), signal);
     let answer: Record<string, unknown> | null;
     try {
       answer = recordOf(JSON.parse(output));
@@ -47,62 +47,64 @@ export function createExecBackend(config: ExecConfig, told: ExecRequest | null =
 
   return {
     kind: 'EXEC',
-    outside: true,
+    isExternal: true,
     async check(signal) {
-      await mayRun(config);
+      await assertExecutable(config);
       await ask([], signal);
     },
     async read(refs, signal) {
       const answers = new Map<string, Answer>();
-      const asked = [...new Set(refs.filter((ref) => objectionTo(ref) === null).map(askedAs))];
-      for (let at = 0; at < asked.length; at += AT_ONCE) {
-        const some = await ask(asked.slice(at, at + AT_ONCE), signal);
-        for (const [name, answer] of some) answers.set(name, answer);
+      const requestNames = [
+        ...new Set(refs.filter((ref) => invalidRefReason(ref) === null).map(requestName)),
+      ];
+      for (let at = 0; at < requestNames.length; at += NAMES_PER_RUN) {
+        const batch = await ask(requestNames.slice(at, at + NAMES_PER_RUN), signal);
+        for (const [name, answer] of batch) answers.set(name, answer);
       }
-      return new Map(refs.map((ref) => [ref.name, readingFor(ref, answers.get(askedAs(ref)))]));
+      return new Map(refs.map((ref) => [ref.name, readingFor(ref, answers.get(requestName(ref)))]));
     },
     write: async () => {
       throw new BackendError(
         'refused',
-        'This environment asks a program for its secrets, which can be read only. Store the value where the program looks, then name it with secret.register',
+        'This environment reads its secrets from a program, which cannot write. Store the value where the program reads it, then name it with secret.register',
       );
     },
     close: () => {},
   };
 }
 
-/** Its text as it is, or why there is none. */
+/** The text of an entry, or the reason why there is none. */
 type Answer = { text: string } | { error: string };
 
-const askedAs = ({ name, path }: SecretRef): string => path ?? name;
+const requestName = ({ name, path }: SecretRef): string => path ?? name;
 
-/** A program may take what it is asked for as a file below a folder of its own. */
-function objectionTo({ path, version }: SecretRef): string | null {
-  if (version !== null) return 'a program is asked for no versions; leave the version out';
-  return path?.startsWith('/') ? 'a program is asked for no path that begins with /' : null;
+/** A path must not be absolute: a program may look it up as a file below its own folder. */
+function invalidRefReason({ path, version }: SecretRef): string | null {
+  if (version !== null) return 'a program has no versions; leave the version out';
+  return path?.startsWith('/') ? 'a path for a program must not begin with /' : null;
 }
 
 function readingFor(ref: SecretRef, answer: Answer | undefined): Reading {
-  const objection = objectionTo(ref);
-  if (objection !== null) return { error: objection };
-  if (!answer) return { error: `the program says nothing of ${askedAs(ref)}` };
-  return 'error' in answer ? answer : readingIn(answer.text, ref, askedAs(ref));
+  const reason = invalidRefReason(ref);
+  if (reason !== null) return { error: reason };
+  if (!answer) return { error: `the program does not answer for ${requestName(ref)}` };
+  return 'error' in answer ? answer : readingIn(answer.text, ref, requestName(ref));
 }
 
 function answerTo(answer: Record<string, unknown>, name: string, values: readonly string[]): Answer {
   const entry = Object.hasOwn(answer, name) ? recordOf(answer[name]) : null;
-  if (!entry) return { error: `the program says nothing of ${name}` };
+  if (!entry) return { error: `the program does not answer for ${name}` };
   if (typeof entry.error === 'string' && entry.error !== '')
-    return { error: `the program says: ${quoted(entry.error, values)}` };
+    return { error: `the program reports: ${redact(entry.error, values)}` };
   if (typeof entry.value !== 'string') return { error: `the program gives no text for ${name}` };
   return { text: entry.value };
 }
 
 const refused = ({ command }: ExecConfig, what: string) => new BackendError('refused', `${command} ${what}`);
 
-async function mayRun(config: ExecConfig): Promise<void> {
+async function assertExecutable(config: ExecConfig): Promise<void> {
   try {
-    if (!(await stat(config.command)).isFile()) throw refused(config, 'is no file');
+    if (!(await stat(config.command)).isFile()) throw refused(config, 'is not a file');
     await access(config.command, constants.X_OK);
   } catch (error) {
     if (error instanceof BackendError) throw error;
@@ -115,51 +117,51 @@ async function mayRun(config: ExecConfig): Promise<void> {
   }
 }
 
-/** Its whole output. What it starts ends with it, at the latest after the deadline. */
+/** Runs the program and returns its whole output. Its child processes end with it, at the latest after the deadline. */
 async function run(config: ExecConfig, input: string, signal: AbortSignal): Promise<string> {
   signal.throwIfAborted();
   const child = spawn(config.command, config.args ?? [], {
     cwd: '/',
     env: { PATH: searchPath, HOME: homedir(), LANG: 'C.UTF-8' },
-    // What it says of its faults may hold values, so nobody reads it.
+    // Its error output may contain values, so it is discarded.
     stdio: ['pipe', 'pipe', 'ignore'],
-    // A group of its own, so that nothing of it is left.
+    // A process group of its own, so that its child processes can be killed too.
     detached: true,
   });
-  const end = () => {
+  const kill = () => {
     if (child.pid === undefined) return;
     try {
       process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // All of it has ended.
+      // The whole group has ended.
     }
   };
   const deadlineMs = config.timeoutSeconds ? config.timeoutSeconds * 1_000 : BACKEND_LIMITS.deadlineMs;
   const chunks: Buffer[] = [];
   let size = 0;
   let late = false;
-  // Out of file descriptors it has no pipes, and says why by the event below.
+  // Without free file descriptors there are no pipes; the `error` event below gives the reason.
   child.stdout?.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > BACKEND_LIMITS.replyBytes) end();
+    if (size > BACKEND_LIMITS.replyBytes) kill();
     else chunks.push(chunk);
   });
-  // It may end without reading on.
+  // The program may end before it has read its input.
   child.stdin?.on('error', () => {});
   child.stdin?.end(input);
   const timer = setTimeout(() => {
     late = true;
-    end();
+    kill();
   }, deadlineMs);
-  signal.addEventListener('abort', end, { once: true });
+  signal.addEventListener('abort', kill, { once: true });
   try {
     const { code, by } = await new Promise<{ code: number | null; by: NodeJS.Signals | null }>(
       (resolve, reject) => {
         child.on('error', (error: NodeJS.ErrnoException) =>
           reject(refused(config, `cannot be started (${error.code}); is it an executable of this machine?`)),
         );
-        // Whatever it has left running would keep its output open.
-        child.on('exit', end);
+        // Child processes that still run would keep the output open.
+        child.on('exit', kill);
         child.on('close', (exit, killed) => resolve({ code: exit, by: killed }));
       },
     );
@@ -167,9 +169,9 @@ async function run(config: ExecConfig, input: string, signal: AbortSignal): Prom
     if (late)
       throw new BackendError(
         'unreachable',
-        `${config.command} took longer than ${deadlineMs / 1_000} s and was ended; it may be given up to 60 s by timeoutSeconds`,
+        `${config.command} took longer than ${deadlineMs / 1_000} s and was killed; timeoutSeconds allows up to 60 s`,
       );
-    if (size > BACKEND_LIMITS.replyBytes) throw refused(config, 'printed more than 1 MiB and was ended');
+    if (size > BACKEND_LIMITS.replyBytes) throw refused(config, 'printed more than 1 MiB and was killed');
     if (code !== 0) {
       throw refused(
         config,
@@ -179,6 +181,6 @@ async function run(config: ExecConfig, input: string, signal: AbortSignal): Prom
     return Buffer.concat(chunks).toString('utf8');
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    signal.removeEventListener('abort', kill);
   }
 }

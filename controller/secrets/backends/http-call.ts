@@ -1,4 +1,4 @@
-/** One bounded HTTP call. Redirects are told and not followed: what goes along are credentials. */
+/** HTTP calls with limits. A redirect is an error and is not followed, because the request carries credentials. */
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { isUntrusted, type TargetGuard } from '../../platform/net/outgoing/index.ts';
@@ -11,7 +11,7 @@ export interface Reply {
   body: unknown;
 }
 
-/** Connections are used again within a pass, and given up before the other side does so just as one is used. */
+/** Connections are reused within one pass. We close idle ones before the server does, or a request could meet the closing. */
 const IDLE_MS = 2_000;
 
 export const recordOf = (value: unknown): Record<string, unknown> | null =>
@@ -28,15 +28,15 @@ export interface Caller {
 }
 
 export interface CallerParts {
-  /** PEM that is trusted in the place of the system's authorities. */
+  /** PEM of the authority that is trusted instead of the system's. */
   ca: string | undefined;
   guard: TargetGuard;
   proxies: ProxySettings;
-  /** What the other side may ask for. */
+  /** The client certificate, where the server asks for one. */
   identity?: { cert?: string; key?: string | undefined };
 }
 
-/** `base` may have a path, which `path` follows. */
+/** `base` may have a path; the `path` of a call is appended to it. */
 export function createCaller(base: string, { ca, guard, proxies, identity = {} }: CallerParts): Caller {
   const { protocol, hostname, port } = new URL(base);
   const root = base.replace(/\/+$/, '');
@@ -52,7 +52,7 @@ export function createCaller(base: string, { ca, guard, proxies, identity = {} }
     keepAlive: true,
     maxSockets: BACKEND_LIMITS.parallel,
     timeout: IDLE_MS,
-    // A proxy looks names up, and whoever runs it says where it leads to.
+    // With a proxy, the proxy resolves host names and its operator decides which targets it reaches.
     ...(proxy === null
       ? { lookup: guard.lookup }
       : { proxyEnv: { [secure ? 'HTTPS_PROXY' : 'HTTP_PROXY']: proxy.href } }),
@@ -88,7 +88,7 @@ export function createCaller(base: string, { ca, guard, proxies, identity = {} }
         });
       } catch (error) {
         signal.throwIfAborted();
-        throw explain(error, root, guard);
+        throw toBackendError(error, root, guard);
       }
     },
     close: () => agent.destroy(),
@@ -106,7 +106,7 @@ async function receive(
     const target = URL.parse(incoming.headers.location ?? '', root)?.origin ?? 'another address';
     throw new BackendError(
       'refused',
-      `${root} redirects to ${target}, which is not followed; set the address to where the store itself answers`,
+      `${root} redirects to ${target}, and redirects are not followed; set the address of the store itself`,
     );
   }
   const chunks: Buffer[] = [];
@@ -131,13 +131,13 @@ async function receive(
   }
 }
 
-function explain(error: unknown, root: string, guard: TargetGuard): BackendError {
+function toBackendError(error: unknown, root: string, guard: TargetGuard): BackendError {
   if (error instanceof BackendError) return error;
   const { code } = error as NodeJS.ErrnoException;
   if (code !== undefined && isUntrusted(code)) {
     return new BackendError(
       'refused',
-      `the certificate of ${root} is not trusted (${code}); give the authority that signed it in "ca", and an address that stands in the certificate`,
+      `the certificate of ${root} is not trusted (${code}); set "ca" to the authority that signed it, and use an address that the certificate names`,
     );
   }
   return new BackendError('unreachable', guard.unreachable(root, error));

@@ -1,4 +1,4 @@
-/** What each method of Vault is told to log in. Nothing but Vault is asked for it. */
+/** The login request of each Vault auth method. It is built without a call to any other service. */
 import { createHash, createHmac } from 'node:crypto';
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
 
@@ -27,7 +27,7 @@ export async function loginBody(
 const QUERY = 'Action=GetCallerIdentity&Version=2011-06-15';
 
 /**
- * A request that is signed here and sent to AWS by Vault, which so learns whose key it is:
+ * We sign a request to AWS and Vault sends it, so that AWS confirms the identity of the key to Vault:
  * https://developer.hashicorp.com/vault/api-docs/auth/aws#login
  */
 async function awsBody(auth: AwsAuth): Promise<Record<string, string | undefined>> {
@@ -56,7 +56,7 @@ async function awsBody(auth: AwsAuth): Promise<Record<string, string | undefined
   };
 }
 
-/** As the signer wants it: a hash, or with a secret an HMAC. */
+/** The hash interface that the signer expects: a hash, or with a secret an HMAC. */
 class Sha256 {
   readonly #hash;
   constructor(secret?: unknown) {

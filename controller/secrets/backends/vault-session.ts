@@ -1,10 +1,10 @@
-/** How Vault lets us in: with a token as it is, or one that a login gives for a while. */
+/** Requests to Vault with a valid token: a token of the setting, or one that a login issues for a limited time. */
 
 import { backoff, jitter } from '../../../reconcilers/engine/backoff.ts';
 import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
 import type { TargetGuard } from '../../platform/net/outgoing/index.ts';
 import type { ProxySettings } from '../../platform/net/proxies.ts';
-import { BackendError, quoted } from './backend.ts';
+import { BackendError, redact } from './backend.ts';
 import { type Caller, type Reply, recordOf } from './http-call.ts';
 import { loginBody } from './vault-login.ts';
 import { holdToken, type Lease } from './vault-token.ts';
@@ -12,7 +12,7 @@ import { holdToken, type Lease } from './vault-token.ts';
 export interface VaultParts {
   guard: TargetGuard;
   proxies: ProxySettings;
-  /** The controller's own service account in Kubernetes. */
+  /** The token of the controller's own service account in Kubernetes. */
   serviceAccountToken(): Promise<string>;
 }
 
@@ -23,32 +23,32 @@ interface Ask {
 }
 
 export interface VaultSession {
-  /** With the token; one that a login gave is fetched anew once where Vault does not take it any longer. */
+  /** Sends a request with the token. Where Vault no longer accepts the token of a login, it logs in again once. */
   ask(path: string, options: Ask): Promise<Reply>;
-  /** What Vault says of a mount: 200 with its type, 403 where there is none, or nothing below it is allowed. */
-  mounted(mount: string, signal: AbortSignal): Promise<Reply>;
-  /** The error for an answer other than the wanted one. */
-  refusal(reply: Reply, wanted: string, secrets?: readonly string[]): BackendError;
+  /** Describes a mount: 200 with its type; 403 where it does not exist or the token may do nothing below it. */
+  getMount(mount: string, signal: AbortSignal): Promise<Reply>;
+  /** The error for a reply that is not the wanted one. */
+  errorFor(reply: Reply, wanted: string, secrets?: readonly string[]): BackendError;
   close(): void;
 }
 
-/** Where Vault does not say whether a token is invalid or a path forbidden, a login is made anew once in so long. */
-const BLIND_LOGIN_MS = 5 * 60_000;
-/** A login has up to three secrets; answers that are still on their way are of the last few logins. */
-const KNOWN = 12;
+/** Where Vault does not say whether the token is invalid or the path forbidden, we log in again at most once in this time. */
+const PROBE_INTERVAL_MS = 5 * 60_000;
+/** A login has up to three secrets, and replies that are under way belong to the last few logins. */
+const MAX_REMEMBERED = 12;
 
 export function createVaultSession(config: VaultConfig, caller: Caller, parts: VaultParts): VaultSession {
   const { auth, namespace } = config;
-  let blindAt = Number.NEGATIVE_INFINITY;
-  /** What must not be told, whatever Vault echoes: of the last logins, the newest at the end. */
-  const known = new Set<string>();
+  let lastProbe = Number.NEGATIVE_INFINITY;
+  /** The secrets of the last logins, newest last, to redact from every message of Vault. */
+  const remembered = new Set<string>();
 
   function remember(secret: string): void {
-    known.delete(secret);
-    known.add(secret);
-    for (const oldest of known) {
-      if (known.size <= KNOWN) break;
-      known.delete(oldest);
+    remembered.delete(secret);
+    remembered.add(secret);
+    for (const oldest of remembered) {
+      if (remembered.size <= MAX_REMEMBERED) break;
+      remembered.delete(oldest);
     }
   }
 
@@ -58,23 +58,23 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
     ...(token ? { 'x-vault-token': token } : {}),
   });
 
-  function refusal(
+  function errorFor(
     reply: Reply,
     wanted: string,
     secrets: readonly string[] = [],
     advice: (status: number) => string | null = () => null,
   ): BackendError {
-    const said = quoted(errorsOf(reply).join('; '), [...known, ...secrets]);
-    const answer = `Vault answers ${reply.status}${said === '' ? '' : ` (${said})`} to: ${wanted}.`;
-    const told = advice(reply.status);
-    if (told !== null) return new BackendError('refused', `${answer} ${told}`);
-    if (reply.status === 403 && /invalid token/i.test(said))
-      return new BackendError('forbidden', `${answer} ${ENDED[auth.method]}`);
+    const detail = redact(errorsOf(reply).join('; '), [...remembered, ...secrets]);
+    const answer = `Vault answers ${reply.status}${detail === '' ? '' : ` (${detail})`} to: ${wanted}.`;
+    const hint = advice(reply.status);
+    if (hint !== null) return new BackendError('refused', `${answer} ${hint}`);
+    if (reply.status === 403 && /invalid token/i.test(detail))
+      return new BackendError('forbidden', `${answer} ${TOKEN_ADVICE[auth.method]}`);
     switch (reply.status) {
       case 403:
         return new BackendError(
           'forbidden',
-          `${answer} Check the ${credential(auth.method)}, and that its policy allows it`,
+          `${answer} Check the ${credentialName(auth.method)}, and that its policy allows it`,
         );
       case 404:
         return new BackendError(
@@ -84,7 +84,7 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
       case 429:
         return new BackendError(
           'throttled',
-          `${answer} It is asked too often; the values that are known stay, and it is asked less for a while`,
+          `${answer} It throttles our requests; the last good values stay in use, and we ask less often for a while`,
         );
       case 400:
       case 405:
@@ -103,39 +103,39 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
     }
   }
 
-  const asked = (
+  const callWithToken = (
     path: string,
     token: string,
     options: { method?: string; body?: unknown; signal: AbortSignal },
   ) => caller.call(path, { ...options, headers: headers(token) });
 
-  /** What Vault says of a token that was given; nothing where its policies do not let it look: it may be one without `default`. */
-  async function given(token: string, signal: AbortSignal): Promise<Lease> {
+  /** The lifetime of a token of the setting; unknown where its policies do not allow the lookup, as without `default`. */
+  async function inspectToken(token: string, signal: AbortSignal): Promise<Lease> {
     remember(token);
-    const reply = await asked('/v1/auth/token/lookup-self', token, { signal });
+    const reply = await callWithToken('/v1/auth/token/lookup-self', token, { signal });
     const data = reply.status === 200 ? recordOf(recordOf(reply.body)?.data) : null;
     const uses = Number(data?.num_uses ?? 0);
-    return { token, ...lifeOf(data?.ttl, data?.renewable), uses: uses > 0 ? uses : null };
+    return { token, ...parseLifetime(data?.ttl, data?.renewable), uses: uses > 0 ? uses : null };
   }
 
-  let refused = { error: new BackendError('refused', ''), until: 0, times: 0 };
+  let lastRefusal = { error: new BackendError('refused', ''), until: 0, times: 0 };
 
-  /** One that was refused is not tried again with each look: it would lock the role. Another setting is tried at once. */
+  /** Waits after a refused login, because repeated ones lock the role in Vault. A new setting is a new session, which logs in at once. */
   async function logInUnlessRefused(signal: AbortSignal): Promise<Lease> {
-    const leftMs = refused.until - performance.now();
+    const leftMs = lastRefusal.until - performance.now();
     if (leftMs > 0)
       throw new BackendError(
         'refused',
-        `${refused.error.message}. It is logged in again in ${Math.ceil(leftMs / 60_000)} min, or at once with another setting`,
+        `${lastRefusal.error.message}. The next login is in ${Math.ceil(leftMs / 60_000)} min, or at once after a change of the setting`,
       );
     try {
       const lease = await logIn(signal);
-      refused.times = 0;
+      lastRefusal.times = 0;
       return lease;
     } catch (error) {
       if (error instanceof BackendError && error.fault === 'refused' && auth.method !== 'token') {
-        const times = refused.times + 1;
-        refused = { error, times, until: performance.now() + jitter(afterRefusal(times)) };
+        const times = lastRefusal.times + 1;
+        lastRefusal = { error, times, until: performance.now() + jitter(afterRefusal(times)) };
       }
       throw error;
     }
@@ -144,7 +144,7 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
   async function logIn(signal: AbortSignal): Promise<Lease> {
     if (auth.method === 'token') {
       if (auth.token === undefined) throw new BackendError('refused', 'there is no token for Vault; set it');
-      return given(auth.token, signal);
+      return inspectToken(auth.token, signal);
     }
     const { mount = auth.method } = auth;
     const body = await loginBody(auth, parts.serviceAccountToken);
@@ -155,122 +155,123 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
     const got = recordOf(recordOf(reply.body)?.auth);
     const token = got?.client_token;
     if (reply.status !== 200 || typeof token !== 'string' || !/^[\x21-\x7e]{1,8192}$/.test(token))
-      // Without a login nothing can be read at all.
-      throw ofStore(
-        refusal(reply, `log in by ${auth.method} at auth/${mount}`, [], loginAdvice(auth.method, mount)),
+      // Without a login no entry can be read, so the store is at fault.
+      throw asStoreFault(
+        errorFor(reply, `log in by ${auth.method} at auth/${mount}`, [], loginAdvice(auth.method, mount)),
       );
     remember(token);
     const uses = Number(got?.num_uses ?? 0);
-    return { token, ...lifeOf(got?.lease_duration, got?.renewable), uses: uses > 0 ? uses : null };
+    return { token, ...parseLifetime(got?.lease_duration, got?.renewable), uses: uses > 0 ? uses : null };
   }
 
-  const held = holdToken({
+  const heldToken = holdToken({
     isLogin: auth.method !== 'token',
     obtain: logInUnlessRefused,
     async renew(token) {
-      const reply = await asked('/v1/auth/token/renew-self', token, {
+      const reply = await callWithToken('/v1/auth/token/renew-self', token, {
         ...{ method: 'POST', body: {}, signal: AbortSignal.timeout(RENEW_MS) },
       });
       const got = recordOf(recordOf(reply.body)?.auth);
-      return reply.status === 200 && got ? lifeOf(got.lease_duration, got.renewable) : null;
+      return reply.status === 200 && got ? parseLifetime(got.lease_duration, got.renewable) : null;
     },
   });
 
   async function ask(path: string, options: Ask): Promise<Reply> {
-    const used = await held.take(options.signal);
-    const reply = await asked(path, used, options);
+    const used = await heldToken.take(options.signal);
+    const reply = await callWithToken(path, used, options);
     if (reply.status !== 403 || auth.method === 'token') return reply;
     if (!(await hasEnded(reply, used, options.signal))) return reply;
-    held.drop(used);
-    return asked(path, await held.take(options.signal), options);
+    heldToken.drop(used);
+    return callWithToken(path, await heldToken.take(options.signal), options);
   }
 
-  /** Newer ones say `invalid token`; where only permission is denied, the path may be forbidden and the token good. */
+  /** Newer versions answer `invalid token`. A mere `permission denied` may also mean a valid token and a forbidden path. */
   async function hasEnded(reply: Reply, token: string, signal: AbortSignal): Promise<boolean> {
-    if (saysInvalid(reply)) return true;
-    if (performance.now() - blindAt < BLIND_LOGIN_MS) return false;
-    blindAt = performance.now();
+    if (isInvalidToken(reply)) return true;
+    if (performance.now() - lastProbe < PROBE_INTERVAL_MS) return false;
+    lastProbe = performance.now();
     for (const path of ['/v1/auth/token/lookup-self', mountPath(config.mount ?? DEFAULT_MOUNT)])
-      if ((await asked(path, token, { signal })).status === 200) return false;
+      if ((await callWithToken(path, token, { signal })).status === 200) return false;
     return true;
   }
 
   /**
-   * What is mounted there. Vault tells it to every token that may do anything below the mount, whatever its policies:
+   * Vault answers this to every token that may do anything below the mount, whatever its policies:
    * https://developer.hashicorp.com/vault/api-docs/system/internal-ui-mounts
    */
-  const mounted = (mount: string, signal: AbortSignal): Promise<Reply> => ask(mountPath(mount), { signal });
+  const getMount = (mount: string, signal: AbortSignal): Promise<Reply> => ask(mountPath(mount), { signal });
 
   return {
     ask,
-    refusal,
-    mounted,
-    close: () => held.close(),
+    errorFor,
+    getMount,
+    close: () => heldToken.close(),
   };
 }
 
 export const DEFAULT_MOUNT = 'secret';
 const mountPath = (mount: string): string =>
   `/v1/sys/internal/ui/mounts/${mount.split('/').map(encodeURIComponent).join('/')}`;
-const saysInvalid = (reply: Reply): boolean => /invalid token/i.test(errorsOf(reply).join());
+const isInvalidToken = (reply: Reply): boolean => /invalid token/i.test(errorsOf(reply).join());
 
 const RENEW_MS = 10_000;
-/** Vault locks a role for a quarter of an hour after five refused logins, unless it is set up otherwise. */
+/** By default Vault locks a role for 15 minutes after five refused logins. */
 const afterRefusal = backoff({ firstMs: 60_000, capMs: 15 * 60_000 });
 const SECRET_FIELDS = ['role_id', 'secret_id', 'jwt', 'iam_request_headers'];
 
-/** In seconds; 0 is for ever. */
-function lifeOf(seconds: unknown, renewable: unknown): Pick<Lease, 'ttlMs' | 'renewable'> {
+/** Vault gives seconds; 0 means that the token does not expire. */
+function parseLifetime(seconds: unknown, renewable: unknown): Pick<Lease, 'ttlMs' | 'renewable'> {
   const ttl = Number(seconds ?? 0);
   return { ttlMs: ttl > 0 ? ttl * 1_000 : null, renewable: renewable === true };
 }
 
-const WRONG: Record<VaultConfig['auth']['method'], string> = {
+const LOGIN_ADVICE: Record<VaultConfig['auth']['method'], string> = {
   token: 'Give another token',
   approle:
     'The role id is unknown, or the secret id is wrong, has expired, or was used as often as it may be: give a new secret id',
-  kubernetes: 'Check the role and its bound service account, and the namespace of that',
+  kubernetes: 'Check the role, and the service account and the namespace that it is bound to',
   jwt: 'The JWT has expired, or its issuer, audience or claims are not those of the role: give a new JWT, or correct the role',
   cert: 'The certificate has expired, or no role of the method trusts its authority: give another certificate, or correct the role',
   aws: 'AWS does not know the key, the role is not bound to its identity, or the server id is another one: check the key, the role and the server id',
 };
 
-/** What is mostly wrong, by what Vault answers to a login. */
+/** The usual cause of a refused login, by the status that Vault answers. */
 const loginAdvice =
   (method: VaultConfig['auth']['method'], mount: string) =>
   (status: number): string | null => {
     if (status === 404) return `No method is mounted at auth/${mount}: check the mount of the method`;
-    if (status === 400) return WRONG[method];
+    if (status === 400) return LOGIN_ADVICE[method];
     if (status !== 403) return null;
     // https://developer.hashicorp.com/vault/docs/concepts/user-lockout
     const locked =
       method === 'approle'
         ? '. Or too many logins were refused, which locks the role for a while (15 minutes unless set otherwise)'
         : '';
-    return `${WRONG[method]}. Check too that the method is mounted at auth/${mount}${locked}`;
+    return `${LOGIN_ADVICE[method]}. Check too that the method is mounted at auth/${mount}${locked}`;
   };
 
-/** What keeps us out is no fault of an entry. */
-export const ofStore = ({ fault, message }: BackendError): BackendError =>
+/** A fault of the access to the store is reported as one of the store, not of an entry. */
+export const asStoreFault = ({ fault, message }: BackendError): BackendError =>
   new BackendError(fault === 'forbidden' || fault === 'entry' ? 'refused' : fault, message);
 
-/** What Vault says, in its own words. */
+/** The error messages in a reply of Vault. */
 export function errorsOf({ body }: Reply): string[] {
   const errors = recordOf(body)?.errors;
   return Array.isArray(errors) ? errors.filter((one): one is string => typeof one === 'string') : [];
 }
 
-const ENDED: Record<VaultConfig['auth']['method'], string> = {
+const LOGIN_REPEATED = 'The token of the login was revoked; we log in again';
+const TOKEN_ADVICE: Record<VaultConfig['auth']['method'], string> = {
   token:
-    'The token is wrong, has expired or was revoked: give another one, periodic if it is to be renewed for ever',
-  approle: 'The token of the login was revoked; it is logged in anew',
-  kubernetes: 'The token of the login was revoked; it is logged in anew',
-  jwt: 'The token of the login was revoked; it is logged in anew',
-  cert: 'The token of the login was revoked; it is logged in anew',
-  aws: 'The token of the login was revoked; it is logged in anew',
+    'The token is wrong, has expired or was revoked: set another one, a periodic one if it must be renewed for ever',
+  approle: LOGIN_REPEATED,
+  kubernetes: LOGIN_REPEATED,
+  jwt: LOGIN_REPEATED,
+  cert: LOGIN_REPEATED,
+  aws: LOGIN_REPEATED,
 };
 
-function credential(method: VaultConfig['auth']['method']): string {
+function credentialName(method: VaultConfig['auth']['method']): string {
   switch (method) {
     case 'token':
       return 'token';

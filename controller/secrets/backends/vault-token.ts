@@ -1,44 +1,44 @@
 /**
- * The token that Vault is asked with, for as long as it is good: renewed at half of its life, and made anew by a login where
- * that ends. https://developer.hashicorp.com/vault/docs/concepts/tokens
+ * Holds the token for Vault while it is valid: renews it at half of its lifetime, and obtains a new one by a login when it
+ * ends. https://developer.hashicorp.com/vault/docs/concepts/tokens
  */
 
 export interface Lease {
   token: string;
-  /** Null where it does not end, or where that is not known. */
+  /** Null where the token does not expire, or where its lifetime is unknown. */
   ttlMs: number | null;
   renewable: boolean;
-  /** Requests that it is good for; null without a limit. */
+  /** Requests that the token allows; null without a limit. */
   uses: number | null;
 }
 
 export interface TokenSource {
-  /** By a login, or the token that was given. */
+  /** Logs in, or returns the token of the setting. */
   obtain(signal: AbortSignal): Promise<Lease>;
-  /** How long it lives from now on; null where Vault does not renew it. */
+  /** The remaining lifetime after the renewal; null where Vault does not renew the token. */
   renew(token: string): Promise<{ ttlMs: number | null; renewable: boolean } | null>;
-  /** Whether another can be obtained when this one ends. */
+  /** Whether a new token can be obtained when this one ends. */
   isLogin: boolean;
 }
 
 export interface HeldToken {
-  /** Counts a use. */
+  /** Returns the token and counts a use. */
   take(signal: AbortSignal): Promise<string>;
-  /** Vault does not take this one any longer: the next is obtained anew. */
+  /** Forgets a token that Vault no longer accepts; the next `take` obtains a new one. */
   drop(token: string): void;
   close(): void;
 }
 
 const SHORTEST_MS = 1_000;
-/** Timers take 24 days at most. */
+/** setTimeout takes 24 days at most. */
 const LONGEST_MS = 12 * 3_600_000;
-/** A login is given up before its end: a request must not meet it. */
-const USED = 0.9;
+/** The token of a login is used for this part of its lifetime, so that no request meets its end. */
+const USABLE_PART = 0.9;
 
 interface Held {
   lease: Promise<Lease>;
   token: string;
-  /** Of `performance.now()`. */
+  /** By `performance.now()`. */
   until: number;
   uses: number | null;
   timer: NodeJS.Timeout | null;
@@ -47,56 +47,56 @@ interface Held {
 export function holdToken(source: TokenSource): HeldToken {
   let held: Held | null = null;
 
-  function drop(mine: Held): void {
-    if (mine.timer) clearTimeout(mine.timer);
-    if (held === mine) held = null;
+  function drop(current: Held): void {
+    if (current.timer) clearTimeout(current.timer);
+    if (held === current) held = null;
   }
 
-  /** At half of what is left, as often as it takes. */
-  function plan(mine: Held, ttlMs: number | null, renewable: boolean): void {
+  /** Renews at half of the remaining lifetime, again and again. */
+  function scheduleRenewal(current: Held, ttlMs: number | null, renewable: boolean): void {
     if (ttlMs === null) return;
-    if (source.isLogin) mine.until = performance.now() + Math.max(ttlMs * USED, SHORTEST_MS);
+    if (source.isLogin) current.until = performance.now() + Math.max(ttlMs * USABLE_PART, SHORTEST_MS);
     if (!renewable) return;
     const wait = Math.min(Math.max(ttlMs / 2, SHORTEST_MS), LONGEST_MS);
-    mine.timer = setTimeout(() => void renew(mine, ttlMs - wait), wait).unref();
+    current.timer = setTimeout(() => void renew(current, ttlMs - wait), wait).unref();
   }
 
-  async function renew(mine: Held, leftMs: number): Promise<void> {
-    if (held !== mine) return;
-    // It counts as a use.
-    if (mine.uses !== null) mine.uses -= 1;
-    const renewed = await source.renew(mine.token).catch(() => null);
-    if (held !== mine) return;
-    if (renewed) plan(mine, renewed.ttlMs, renewed.renewable);
-    else if (leftMs > SHORTEST_MS) plan(mine, leftMs, true);
+  async function renew(current: Held, leftMs: number): Promise<void> {
+    if (held !== current) return;
+    // Vault counts a renewal as a use.
+    if (current.uses !== null) current.uses -= 1;
+    const renewed = await source.renew(current.token).catch(() => null);
+    if (held !== current) return;
+    if (renewed) scheduleRenewal(current, renewed.ttlMs, renewed.renewable);
+    else if (leftMs > SHORTEST_MS) scheduleRenewal(current, leftMs, true);
   }
 
   return {
     async take(signal) {
       if (held && (performance.now() >= held.until || held.uses === 0)) drop(held);
       if (!held) {
-        const mine: Held = {
+        const current: Held = {
           ...{ lease: source.obtain(signal), token: '', until: Number.POSITIVE_INFINITY },
           ...{ uses: null, timer: null },
         };
-        held = mine;
-        mine.lease.then(
+        held = current;
+        current.lease.then(
           ({ token, ttlMs, renewable, uses }) => {
-            Object.assign(mine, { token, uses });
-            if (held === mine) plan(mine, ttlMs, renewable);
+            Object.assign(current, { token, uses });
+            if (held === current) scheduleRenewal(current, ttlMs, renewable);
           },
-          () => drop(mine),
+          () => drop(current),
         );
       }
-      const mine = held;
-      const { token } = await mine.lease;
-      if (mine.uses === null) return token;
-      // Others have taken the last one meanwhile.
-      if (mine.uses <= 0 && source.isLogin) {
-        drop(mine);
+      const current = held;
+      const { token } = await current.lease;
+      if (current.uses === null) return token;
+      // Concurrent callers have taken the last use.
+      if (current.uses <= 0 && source.isLogin) {
+        drop(current);
         return this.take(signal);
       }
-      mine.uses -= 1;
+      current.uses -= 1;
       return token;
     },
     drop(token) {

@@ -3,7 +3,7 @@ export {
   CERT_DIR,
   certificateReferences,
   certificateVariable,
+  expandCertificates,
   filenameAfter,
-  withoutCertificates,
 } from './reference.ts';
 export { type CertificateFile, configVariables, readCertificates } from './store.ts';

@@ -19,7 +19,7 @@ import {
   deleteCertificate,
   deployedUsers,
   findCertificate,
-  findNamed,
+  findCertificateByName,
   listCertificates,
   type StoredCertificate,
   saveCertificate,
@@ -37,19 +37,20 @@ async function summaries(ctx: Context, environmentId: string): Promise<Certifica
   }));
 }
 
-const OTHER = { cert: 'key', key: 'cert', ca: null } as const;
+const COUNTERPART = { cert: 'key', key: 'cert', ca: null } as const;
 
-/** A certificate and the key of its name belong together. */
+/** Warns where a certificate and the private key of the same name do not match. */
 function warningFor(one: StoredCertificate, all: readonly StoredCertificate[]): string | null {
   const other = all.find(
-    ({ name, fileType }) => fileType === OTHER[one.fileType] && name.toLowerCase() === one.name.toLowerCase(),
+    ({ name, fileType }) =>
+      fileType === COUNTERPART[one.fileType] && name.toLowerCase() === one.name.toLowerCase(),
   );
   const [mine, theirs] = [one.facts.publicKey, other?.facts.publicKey ?? null];
   if (mine === null || theirs === null || mine === theirs) return null;
-  return `the private key "${one.name}" does not belong to the certificate of that name; an engine that is given both refuses them`;
+  return `the private key "${one.name}" does not belong to the certificate of that name; an engine that gets both rejects them`;
 }
 
-/** Nodes of the environment fetch anew, and the manifests that missed the file are looked at again. */
+/** The nodes of the environment fetch their config again, and git reconciles manifests that lacked the file. */
 async function certificatesChanged(
   ctx: MutationContext,
   environmentId: string,
@@ -62,7 +63,7 @@ async function certificatesChanged(
   await bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['certificates'] });
 }
 
-async function refuseWhileUsed(
+async function assertUnused(
   ctx: Context,
   environmentId: string,
   filename: string,
@@ -70,7 +71,7 @@ async function refuseWhileUsed(
 ): Promise<void> {
   const users = (await deployedUsers(ctx.db, environmentId)).get(filename) ?? [];
   if (users.length > 0)
-    throw preconditionFailed(`${filename} is used by what is deployed: ${users.join(', ')}. ${hint}`);
+    throw preconditionFailed(`${filename} is used by deployed pipelines: ${users.join(', ')}. ${hint}`);
 }
 
 export const list = query({
@@ -95,9 +96,9 @@ export const upload = mutation({
   async run(ctx, { environmentId, filename, fileType, ...input }, inspected) {
     const name = input.name.trim();
     await lockEnvironment(ctx.db, environmentId);
-    const before = await findNamed(ctx.db, environmentId, { name, fileType });
+    const before = await findCertificateByName(ctx.db, environmentId, { name, fileType });
     if (before && before.filename !== filename) {
-      await refuseWhileUsed(
+      await assertUnused(
         ctx,
         environmentId,
         before.filename,
@@ -139,11 +140,11 @@ export const remove = mutation({
     const certificate = await findCertificate(ctx.db, environmentId, id);
     if (!certificate) throw notFound('Certificate');
     const { name, filename, fileType } = certificate;
-    await refuseWhileUsed(
+    await assertUnused(
       ctx,
       environmentId,
       filename,
-      'Take the reference out of these pipelines first, or upload another file in its place',
+      'Remove the reference from these pipelines first, or replace the file by another upload',
     );
     await deleteCertificate(ctx.db, id);
     ctx.audit({ entityType: 'Certificate', entityId: id, metadata: { name, filename, fileType } });

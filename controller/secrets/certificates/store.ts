@@ -49,8 +49,7 @@ export async function findCertificate(
   );
 }
 
-/** Of this name and type. */
-export async function findNamed(
+export async function findCertificateByName(
   db: Knex,
   environmentId: string,
   { name, fileType }: { name: string; fileType: CertificateFileType },
@@ -68,13 +67,13 @@ export interface CertificateRow {
   name: string;
   filename: string;
   fileType: CertificateFileType;
-  /** The whole file. */
+  /** The whole PEM file. */
   base64: string;
   facts: CertificateFacts;
   expiresAt: Date | null;
 }
 
-/** A row of this id is replaced. */
+/** Inserts the certificate or replaces the row of its id. */
 export async function saveCertificate(db: Knex, keyring: Keyring, row: CertificateRow): Promise<void> {
   const columns = {
     name: row.name,
@@ -97,11 +96,11 @@ export async function saveCertificate(db: Knex, keyring: Keyring, row: Certifica
   } catch (error) {
     if (brokeUnique(error, 'certificates_filename_unique')) {
       throw conflict(
-        `A file named ${row.filename} exists already in this environment (in upper or lower case); choose another file name, or upload it under the name of that one`,
+        `A file named ${row.filename} exists already in this environment (upper and lower case count as equal); choose another file name, or upload it under the name of that certificate`,
       );
     }
     if (brokeUnique(error))
-      throw conflict(`Somebody else has just uploaded "${row.name}"; look at it and try again`);
+      throw conflict(`Somebody else has just uploaded "${row.name}"; check it and try again`);
     throw error;
   }
 }
@@ -110,7 +109,7 @@ export async function deleteCertificate(db: Knex, id: string): Promise<void> {
   await db('certificates').where({ id }).delete();
 }
 
-/** By file name, the names of the deployed pipelines whose config refers to it. */
+/** The names of the deployed pipelines that refer to a certificate, by its file name. */
 export async function deployedUsers(db: Knex, environmentId: string): Promise<Map<string, string[]>> {
   const rows: { name: string; config: string }[] = await db('pipelines as p')
     .joinRaw(SERVED_VERSIONS)
@@ -123,7 +122,7 @@ export async function deployedUsers(db: Knex, environmentId: string): Promise<Ma
   for (const { name, config } of rows) {
     for (const filename of certificateReferences(config)) {
       const known = users.get(filename) ?? [];
-      // Both versions of a rollout may refer to it.
+      // Both versions of a rollout may refer to it, and the pipeline is listed once.
       if (known.at(-1) !== name) users.set(filename, [...known, name]);
     }
   }
@@ -133,11 +132,11 @@ export async function deployedUsers(db: Knex, environmentId: string): Promise<Ma
 export interface CertificateFile {
   name: string;
   filename: string;
-  /** The file in base64; throws where the stored text is damaged. */
+  /** The file in base64; throws where the sealed text is damaged. */
   open(): string;
 }
 
-/** By file name. Only for what is sent to a node that needs it. */
+/** Certificates by file name. Use it only for what is sent to a node that needs the file. */
 export async function readCertificates(
   db: Knex,
   keyring: Keyring,
@@ -157,7 +156,7 @@ export async function readCertificates(
   );
 }
 
-/** Everything of the environment that a config may refer to: secrets by their variable, certificates by their file. */
+/** Everything in the environment that a config may refer to: variables of secrets, files of certificates. */
 export async function configVariables(db: Knex, environmentId: string): Promise<Set<string>> {
   const secrets = await secretVariables(db, environmentId);
   const filenames: string[] = await db('certificates')

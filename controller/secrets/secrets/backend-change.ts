@@ -1,4 +1,4 @@
-/** An environment moves to another store, or its store is set up otherwise. */
+/** Changes the secret backend of an environment, or its setting: tests the new store first, then writes it in the transaction. */
 import type { Knex } from 'knex';
 import type {
   SecretBackend as BackendKind,
@@ -10,20 +10,20 @@ import { sealingContext } from '../../platform/crypto/sealed-columns.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, forbidden, messageOf, notFound } from '../../platform/operation/errors.ts';
 import { BackendError, type SecretBackend } from '../backends/backend.ts';
-import type { BackendSetting } from '../backends/open.ts';
+import type { BackendSetting } from '../backends/open-backend.ts';
 import type { SecretRef } from '../backends/secret-ref.ts';
 import {
-  isBelowOwn,
+  isWithinOwnPrefix,
   ownPrefixOf,
+  parseSetting,
   presentSetting,
-  settingOf,
   usesOwnIdentity,
   withStoredCredentials,
 } from './backend-setting.ts';
-import { type BackendState, changedMeanwhile, sameStore, toDomainError } from './backend-state.ts';
+import { type BackendState, sameStore, storeChanged, toDomainError } from './backend-state.ts';
 import {
+  clearFetchState,
   type FetchState,
-  forgetFetches,
   lockBackend,
   readBackend,
   readFetchState,
@@ -46,18 +46,18 @@ export interface BackendChange {
   environmentId: string;
   before: BackendState;
   after: BackendState;
-  /** Fields of the configuration that are other ones, by name. */
+  /** Names of the changed fields of the configuration. */
   fields: string[];
-  /** What was asked, with its session: a login may be good for a few times alone. Null for BUILTIN. */
+  /** The backend that was tested. It stays open with its session, because a login may allow a few uses only. Null for BUILTIN. */
   opened: SecretBackend | null;
-  /** What it lacks of that which is registered. */
+  /** Registered secrets that the new store does not have. */
   failed: readonly FailedRow[];
 }
 
 type FailedRow = Parameters<typeof markFailed>[1][number];
 
 export interface DescribedStore extends FetchState {
-  /** Null where it cannot be opened; then `error` says why. */
+  /** Null where it cannot be decrypted; then `error` gives the reason. */
   config: ShownBackendConfig | null;
 }
 
@@ -76,12 +76,12 @@ export async function prepareChange(
   if (config === undefined)
     throw badRequest(`secretBackendConfig is required for ${kind}: ${EXAMPLES[kind]}`);
   const stored = storedSetting(tools, id, before);
-  const setting = withStoredCredentials(settingOf(kind, config), stored);
-  refuseUnlessAllowed(ctx, tools, setting);
+  const setting = withStoredCredentials(parseSetting(kind, config), stored);
+  assertAllowed(ctx, tools, setting);
   const registered = await listFetched(ctx.db, id);
-  refuseWiderPaths(registered, { before: stored && ownPrefixOf(stored), after: ownPrefixOf(setting) });
+  assertPathsNotWider(registered, { before: stored && ownPrefixOf(stored), after: ownPrefixOf(setting) });
   const opened = tools.openSetting(setting);
-  const failed = await ask(opened, { kind, registered }, ctx.signal);
+  const failed = await testBackend(opened, { kind, registered }, ctx.signal);
   return {
     ...{ opened, failed },
     environmentId: id,
@@ -95,10 +95,10 @@ const EXAMPLES: Record<BackendKind, string> = {
   BUILTIN: 'none',
   VAULT: '{"address":"https://…","auth":{"method":"token","token":"…"}}',
   CLOUD_SM: '{"region":"eu-central-1","accessKeyId":"…","secretAccessKey":"…"}',
-  EXEC: '{"command":"/…","args":["…"]}, one of those that the operator lists',
+  EXEC: '{"command":"/…","args":["…"]}, one of the commands that the operator lists',
 };
 
-/** One that cannot be opened any longer has no credentials to keep. */
+/** Null where the stored setting cannot be decrypted any longer: then there are no credentials to keep. */
 function storedSetting(tools: Tools, environmentId: string, state: BackendState): BackendSetting | null {
   try {
     return tools.settingIn(environmentId, state);
@@ -108,8 +108,8 @@ function storedSetting(tools: Tools, environmentId: string, state: BackendState)
   }
 }
 
-/** Editors may set their team's secrets, and do not act as the controller; its machine is its operator's alone. */
-function refuseUnlessAllowed(ctx: Context, { execCommands }: Tools, setting: BackendSetting): void {
+/** Editors set their team's secrets with their own credentials. Only super admins may use the controller's identity. */
+function assertAllowed(ctx: Context, { execCommands }: Tools, setting: BackendSetting): void {
   const { actor } = ctx;
   const trusted = actor.type === 'system' || (actor.type === 'user' && actor.isSuperAdmin);
   if (setting.kind === 'EXEC') {
@@ -122,52 +122,56 @@ function refuseUnlessAllowed(ctx: Context, { execCommands }: Tools, setting: Bac
   }
   if (usesOwnIdentity(setting) && !trusted) {
     throw forbidden(
-      `This would use the controller's own identity, which may reach more than this team may: ask a super admin, or give ${
+      `This would use the controller's own identity, which may have more access than this team: ask a super admin, or set ${
         setting.kind === 'VAULT' ? 'a token or an AppRole' : 'accessKeyId and secretAccessKey'
       }`,
     );
   }
 }
 
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 /**
- * What editors registered while the team's own credentials decided is not read with the controller's identity, which may
- * reach more; what a super admin let in while that was so already stays. Prefixes are null where it is not the controller's.
+ * Rejects the switch to the controller's identity while paths are registered that editors chose with the team's own
+ * credentials: that identity may have more access. Paths that were read with the controller's identity before stay.
+ * A prefix is null where the store is read with the team's own credentials.
  */
-function refuseWiderPaths(
+function assertPathsNotWider(
   registered: readonly SecretRef[],
   { before, after }: { before: string | null; after: string | null },
 ): void {
   if (after === null) return;
   const wider = registered.filter(
-    ({ path }) => path !== null && !isBelowOwn(path, after) && (before === null || isBelowOwn(path, before)),
+    ({ path }) =>
+      path !== null &&
+      !isWithinOwnPrefix(path, after) &&
+      (before === null || isWithinOwnPrefix(path, before)),
   );
   if (wider.length === 0) return;
-  const names = wider.slice(0, MOST_NAMED).map(({ name, path }) => `${name} (${path})`);
-  const more = wider.length > MOST_NAMED ? ` and ${wider.length - MOST_NAMED} more` : '';
+  const names = wider.slice(0, MAX_NAMED).map(({ name, path }) => `${name} (${path})`);
+  const more = wider.length > MAX_NAMED ? ` and ${wider.length - MAX_NAMED} more` : '';
   throw badRequest(
-    `secretBackendConfig: with the controller's own identity these would be read outside of ${
-      after === '' ? 'what is opened to the team' : after
-    }: ${names.join(', ')}${more}. Delete them here first, and register them again as a super admin where they are to be read`,
+    `secretBackendConfig: with the controller's own identity these secrets would be read outside ${
+      after === '' ? 'what is open to the team' : after
+    }: ${names.join(', ')}${more}. Delete them here first, then register them again as a super admin`,
   );
 }
 
-const MOST_READ = 100;
+const MAX_TEST_READS = 100;
 
 /**
- * Whether it lets us in, and has what is registered. One that has some of it is taken: what is missing keeps its last good
- * value, and is answered.
+ * Tests that the store accepts us and has the registered secrets. A store that has only some of them is accepted: the
+ * missing ones are returned and keep their last good value.
  */
-async function ask(
+async function testBackend(
   backend: SecretBackend,
   { kind, registered }: { kind: BackendKind; registered: readonly FetchedRow[] },
   signal: AbortSignal,
 ): Promise<FailedRow[]> {
   try {
     await backend.check(signal);
-    const rows = registered.slice(0, MOST_READ);
-    if (rows.length === 0 || !backend.outside) return [];
+    const rows = registered.slice(0, MAX_TEST_READS);
+    if (rows.length === 0 || !backend.isExternal) return [];
     const readings = await backend.read(rows, signal);
     const failed = rows.flatMap((row) => {
       const reading = readings.get(row.name);
@@ -177,7 +181,7 @@ async function ask(
     if (first && failed.length === readings.size)
       throw new BackendError(
         'refused',
-        `${kind} gives none of the ${registered.length} secrets that are registered: ${first.error}`,
+        `${kind} has none of the ${registered.length} registered secrets: ${first.error}`,
       );
     return failed;
   } catch (error) {
@@ -198,9 +202,9 @@ export async function applyChange(ctx: MutationContext, change: BackendChange): 
   const { environmentId, before, after } = change;
   const now = await lockBackend(ctx.db, environmentId);
   if (!now) throw notFound('Environment');
-  if (!sameStore(now, before)) throw changedMeanwhile();
+  if (!sameStore(now, before)) throw storeChanged();
   await writeBackend(ctx.db, environmentId, after);
-  if (after.kind === 'BUILTIN') await forgetFetches(ctx.db, environmentId);
+  if (after.kind === 'BUILTIN') await clearFetchState(ctx.db, environmentId);
   await markFailed(ctx.db, change.failed);
   const { bus } = ctx.services;
   await bumpConfigRevision(ctx.db, environmentId);
@@ -225,6 +229,6 @@ export async function describeStore(
   try {
     return { ...fetched, config: presentSetting(tools.settingIn(environmentId, state)) };
   } catch (error) {
-    return { ...fetched, config: null, error: `its configuration cannot be opened: ${messageOf(error)}` };
+    return { ...fetched, config: null, error: `its configuration cannot be decrypted: ${messageOf(error)}` };
   }
 }

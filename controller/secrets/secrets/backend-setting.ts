@@ -1,4 +1,4 @@
-/** The setting of an environment's backend: what may come in, what stays as it was, and what may be shown of it. */
+/** The setting of an environment's backend: validates the input, keeps stored credentials, and presents it without credentials. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { TSchema } from 'typebox';
 import {
@@ -12,34 +12,34 @@ import {
 } from '../../../schemas/api/secret-backends.ts';
 import { sentences, validator } from '../../../schemas/validate.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
-import type { BackendSetting } from '../backends/open.ts';
+import type { BackendSetting } from '../backends/open-backend.ts';
 
 type CertAuth = Extract<VaultConfig['auth'], { method: 'cert' }>;
 
 const FIELD = 'secretBackendConfig';
 
-/** Throws BAD_REQUEST that names the field. */
-export function settingOf(kind: BackendKind, config: unknown): BackendSetting {
+/** @throws BAD_REQUEST that names the field. */
+export function parseSetting(kind: BackendKind, config: unknown): BackendSetting {
   switch (kind) {
     case 'BUILTIN':
-      throw badRequest(`${FIELD} is not for BUILTIN, which needs none; leave it out`);
+      throw badRequest(`${FIELD} is not allowed for BUILTIN, which needs none; leave it out`);
     case 'VAULT': {
-      const outline = checked<VaultConfig>(VaultConfigOutline, config, FIELD);
-      const auth = checked<VaultConfig['auth']>(
+      const outline = validate<VaultConfig>(VaultConfigOutline, config, FIELD);
+      const auth = validate<VaultConfig['auth']>(
         VAULT_AUTH[outline.auth.method],
         outline.auth,
         `${FIELD}.auth`,
       );
-      if (outline.ca !== undefined) refuseBadAuthority(outline.ca);
-      if (auth.method === 'cert') refuseBadCertificate(outline.address, auth);
+      if (outline.ca !== undefined) assertAuthority(outline.ca);
+      if (auth.method === 'cert') assertClientCertificate(outline.address, auth);
       return { kind, config: { ...outline, address: plainUrl(outline.address, 'address'), auth } };
     }
     case 'CLOUD_SM': {
-      const cloud = checked<CloudConfig>(CloudConfig, config, FIELD);
+      const cloud = validate<CloudConfig>(CloudConfig, config, FIELD);
       if (cloud.accessKeyId === undefined && (cloud.secretAccessKey ?? cloud.sessionToken) !== undefined)
         throw badRequest(`${FIELD}.accessKeyId is required beside secretAccessKey and sessionToken`);
       if (cloud.externalId !== undefined && cloud.roleArn === undefined)
-        throw badRequest(`${FIELD}.roleArn is required beside externalId: it is what a role asks for`);
+        throw badRequest(`${FIELD}.roleArn is required beside externalId, which belongs to a role`);
       const { endpoint } = cloud;
       return {
         kind,
@@ -47,11 +47,11 @@ export function settingOf(kind: BackendKind, config: unknown): BackendSetting {
       };
     }
     case 'EXEC':
-      return { kind, config: checked<ExecConfig>(ExecConfig, config, FIELD) };
+      return { kind, config: validate<ExecConfig>(ExecConfig, config, FIELD) };
   }
 }
 
-function checked<T>(schema: TSchema, value: unknown, at: string): T {
+function validate<T>(schema: TSchema, value: unknown, at: string): T {
   const path = `/${at.replaceAll('.', '/')}`;
   const issues = validator(schema)
     .issues(value)
@@ -60,7 +60,7 @@ function checked<T>(schema: TSchema, value: unknown, at: string): T {
   return value as T;
 }
 
-/** Without user, query and fragment, of which the first would be a credential in the open. */
+/** Rejects user, query and fragment: a user would be a credential in plain text. */
 function plainUrl(text: string, field: string): string {
   const url = URL.parse(text);
   if (!url || url.username || url.password || url.search || url.hash) {
@@ -71,50 +71,50 @@ function plainUrl(text: string, field: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-function refuseBadAuthority(pem: string): void {
+function assertAuthority(pem: string): void {
   try {
     new X509Certificate(pem);
   } catch {
-    throw badRequest(`${FIELD}.ca is no certificate in PEM form`);
+    throw badRequest(`${FIELD}.ca is not a certificate in PEM form`);
   }
 }
 
-/** The key is looked at where it is given: a stored one was. */
-function refuseBadCertificate(address: string, auth: CertAuth): void {
+/** The key is checked where it is given; a stored key was checked before. */
+function assertClientCertificate(address: string, auth: CertAuth): void {
   if (!address.startsWith('https:'))
-    throw badRequest(`${FIELD}.address must begin with https:// where a certificate is to log in`);
+    throw badRequest(`${FIELD}.address must begin with https:// for a login with a certificate`);
   let certificate: X509Certificate;
   try {
     certificate = new X509Certificate(auth.certificate);
   } catch {
-    throw badRequest(`${FIELD}.auth.certificate is no certificate in PEM form`);
+    throw badRequest(`${FIELD}.auth.certificate is not a certificate in PEM form`);
   }
   if (auth.key === undefined) return;
   let belongs: boolean;
   try {
     belongs = certificate.checkPrivateKey(createPrivateKey(auth.key));
   } catch {
-    throw badRequest(`${FIELD}.auth.key is no private key in PEM form without a passphrase`);
+    throw badRequest(`${FIELD}.auth.key is not a private key in PEM form without a passphrase`);
   }
   if (!belongs) throw badRequest(`${FIELD}.auth.key does not belong to the certificate`);
 }
 
 /**
- * Credentials that were left out are the stored ones, but only towards the very place that they were given for: whoever
- * may set an address must not have them sent to his own.
+ * Fills in omitted credentials from the stored setting, but only for the same target: a user who may set an address must
+ * not get the stored credentials sent to their own server.
  */
 export function withStoredCredentials(next: BackendSetting, before: BackendSetting | null): BackendSetting {
   if (next.kind === 'VAULT') {
     const stored = before?.kind === 'VAULT' ? before.config : null;
     const auth = vaultAuth(next.config, stored);
     if (auth.method === 'token' && auth.token === undefined)
-      throw badRequest(`${FIELD}.auth.token is required${anew(stored !== null)}`);
+      throw badRequest(`${FIELD}.auth.token is required${notReused(stored !== null)}`);
     if (auth.method === 'jwt' && auth.jwt === undefined)
-      throw badRequest(`${FIELD}.auth.jwt is required${anew(stored !== null)}`);
+      throw badRequest(`${FIELD}.auth.jwt is required${notReused(stored !== null)}`);
     if (auth.method === 'cert' && auth.key === undefined)
-      throw badRequest(`${FIELD}.auth.key is required${anew(stored !== null)}`);
+      throw badRequest(`${FIELD}.auth.key is required${notReused(stored !== null)}`);
     if (auth.method === 'aws' && auth.secretAccessKey === undefined)
-      throw badRequest(`${FIELD}.auth.secretAccessKey is required${anew(stored !== null)}`);
+      throw badRequest(`${FIELD}.auth.secretAccessKey is required${notReused(stored !== null)}`);
     return { kind: 'VAULT', config: { ...next.config, auth } };
   }
   if (next.kind === 'CLOUD_SM') {
@@ -123,7 +123,7 @@ export function withStoredCredentials(next: BackendSetting, before: BackendSetti
     if (config.accessKeyId === undefined || config.secretAccessKey !== undefined) return next;
     const same = stored?.accessKeyId === config.accessKeyId && stored.endpoint === config.endpoint;
     if (!same || stored.secretAccessKey === undefined)
-      throw badRequest(`${FIELD}.secretAccessKey is required${anew(stored !== null)}`);
+      throw badRequest(`${FIELD}.secretAccessKey is required${notReused(stored !== null)}`);
     const sessionToken = config.sessionToken ?? stored.sessionToken;
     return {
       kind: 'CLOUD_SM',
@@ -137,8 +137,8 @@ export function withStoredCredentials(next: BackendSetting, before: BackendSetti
   return next;
 }
 
-const anew = (stored: boolean): string =>
-  stored ? ': the stored one was given for another place, and is not sent to this one' : '';
+const notReused = (stored: boolean): string =>
+  stored ? ': the stored one belongs to another target and is not sent to this one' : '';
 
 function vaultAuth(next: VaultConfig, stored: VaultConfig | null): VaultConfig['auth'] {
   const { auth } = next;
@@ -164,7 +164,7 @@ function vaultAuth(next: VaultConfig, stored: VaultConfig | null): VaultConfig['
   return same ? { secretId, ...auth } : auth;
 }
 
-/** It gets in as the controller itself, which may be let into more than the environment's team is. */
+/** True where the store is read with the controller's own identity, which may have more access than the environment's team. */
 export function usesOwnIdentity(setting: BackendSetting): boolean {
   switch (setting.kind) {
     case 'VAULT':
@@ -176,7 +176,10 @@ export function usesOwnIdentity(setting: BackendSetting): boolean {
   }
 }
 
-/** What the super admin who let it in as the controller has opened to the team; empty where that is no folder. */
+/**
+ * The prefix that a super admin has opened to the team in a store that is read with the controller's identity; empty where
+ * nothing is open, null where the store is read with the team's own credentials.
+ */
 export function ownPrefixOf(setting: BackendSetting): string | null {
   if (!usesOwnIdentity(setting) || !('config' in setting) || !('prefix' in setting.config))
     return usesOwnIdentity(setting) ? '' : null;
@@ -184,11 +187,10 @@ export function ownPrefixOf(setting: BackendSetting): string | null {
   return setting.kind === 'VAULT' && prefix !== '' ? `${prefix}/` : prefix;
 }
 
-/** Whether a path is within what a super admin has opened. */
-export const isBelowOwn = (path: string, ownPrefix: string): boolean =>
+export const isWithinOwnPrefix = (path: string, ownPrefix: string): boolean =>
   ownPrefix !== '' && path.startsWith(ownPrefix);
 
-/** Credentials are blanked to whether they are there. */
+/** Replaces each credential by whether it is set. */
 export function presentSetting(setting: BackendSetting): ShownBackendConfig | null {
   switch (setting.kind) {
     case 'BUILTIN':

@@ -1,4 +1,4 @@
-/** Whether an environment's store is still the one that was looked at, and how its faults are told to whoever asked. */
+/** Compares the store of an environment with the one that was read before, and maps the faults of a store to API errors. */
 import type { SecretBackend as BackendKind } from '../../../schemas/api/secret-backends.ts';
 import {
   conflict,
@@ -8,7 +8,7 @@ import {
 } from '../../platform/operation/errors.ts';
 import { BackendError } from '../backends/backend.ts';
 
-/** What the database holds of it; two that are equal are the same store. */
+/** The store as the database has it; two equal states are the same store. */
 export interface BackendState {
   kind: BackendKind;
   sealed: string | null;
@@ -17,10 +17,10 @@ export interface BackendState {
 export const sameStore = (a: BackendState, b: BackendState): boolean =>
   a.kind === b.kind && a.sealed === b.sealed;
 
-export const changedMeanwhile = (): DomainError =>
-  conflict('Where this environment keeps its secrets was changed meanwhile; look at it and try again');
+export const storeChanged = (): DomainError =>
+  conflict('The secret backend of this environment has just been changed; check it and try again');
 
-/** For whoever asked; anything else that was thrown stays what it is. */
+/** Maps a BackendError to an API error and returns any other error unchanged. */
 export function toDomainError(error: unknown): unknown {
   if (!(error instanceof BackendError)) return error;
   switch (error.fault) {

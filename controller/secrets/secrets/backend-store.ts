@@ -1,4 +1,4 @@
-/** The columns of an environment that say where its secrets are kept. */
+/** The secret backend columns of an environment, and the fetch state of its secrets. */
 import type { Knex } from 'knex';
 import type { SecretBackend as BackendKind } from '../../../schemas/api/secret-backends.ts';
 import type { BackendState } from './backend-state.ts';
@@ -13,7 +13,7 @@ export async function readBackend(db: Knex, environmentId: string): Promise<Row 
   return (await db('environments').where({ id: environmentId }).first<Row | undefined>(COLUMNS)) ?? null;
 }
 
-/** Holds it until the transaction ends: nobody else changes the backend meanwhile. */
+/** Locks the row until the transaction ends, so that nobody else changes the backend. */
 export async function lockBackend(tx: Knex, environmentId: string): Promise<Row | null> {
   const row = await tx('environments')
     .where({ id: environmentId })
@@ -34,13 +34,13 @@ export async function writeBackend(
   });
 }
 
-/** Those whose secrets are kept outside. */
-export async function listOutside(db: Knex): Promise<string[]> {
+/** The environments whose secrets are in an external store. */
+export async function listExternalEnvironments(db: Knex): Promise<string[]> {
   return db('environments').whereNot({ secret_backend: 'BUILTIN' }).orderBy('id').pluck('id');
 }
 
 export interface FetchState {
-  /** When the one that waits longest was fetched last. */
+  /** The oldest last fetch among the secrets. */
   fetchedAt: Date | null;
   failing: number;
   error: string | null;
@@ -55,8 +55,8 @@ export async function readFetchState(db: Knex, environmentId: string): Promise<F
   return rows[0] ?? { fetchedAt: null, failing: 0, error: null };
 }
 
-/** What was fetched last stays as the value. */
-export async function forgetFetches(tx: Knex, environmentId: string): Promise<void> {
+/** The values that were fetched last stay. */
+export async function clearFetchState(tx: Knex, environmentId: string): Promise<void> {
   await tx('secrets')
     .where({ environment_id: environmentId })
     .update({ fetched_at: null, fetch_error: null });

@@ -1,4 +1,4 @@
-/** Which programs the backend EXEC may run: the operator's list, with their arguments, for super admins too. */
+/** The backend EXEC runs only commands that the operator lists, arguments included. This holds for super admins too. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ExecConfig } from '../../../schemas/api/secret-backends.ts';
 import { BackendError } from '../backends/backend.ts';
@@ -6,14 +6,14 @@ import { BackendError } from '../backends/backend.ts';
 const execIsOff = (): BackendError =>
   new BackendError(
     'refused',
-    'EXEC is off on this controller: its operator lists the programs that may run in HEADGATE_EXEC_SECRET_COMMANDS',
+    'EXEC is off on this controller: its operator has to list the allowed commands in HEADGATE_EXEC_SECRET_COMMANDS',
   );
 
-/** @throws BackendError where EXEC is off: `refused`; where the operator does not list the command: `forbidden`. */
+/** @throws BackendError `refused` where EXEC is off, `forbidden` where the operator does not list the command. */
 export function assertListed(execCommands: readonly string[], { command, args = [] }: ExecConfig): void {
   if (execCommands.length === 0) throw execIsOff();
   const parts = [command, ...args];
-  // An argument with a blank in it is none of the list, however it reads when it is joined.
+  // The parts are compared, not the joined line: an argument that contains a blank is never on the list.
   if (execCommands.some((line) => isDeepStrictEqual(line.split(' '), parts))) return;
   throw new BackendError(
     'forbidden',

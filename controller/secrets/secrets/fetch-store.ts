@@ -1,4 +1,4 @@
-/** What a store outside said of an environment's secrets, written in one go. */
+/** Writes the results of a fetch from an external store in bulk. */
 import type { Knex } from 'knex';
 import type { SecretRef } from '../backends/secret-ref.ts';
 
@@ -15,7 +15,7 @@ export async function listFetched(db: Knex, environmentId: string): Promise<Fetc
     .select('id', 'name', 'path', 'property', 'version', { sealed: 'sealed_value', error: 'fetch_error' });
 }
 
-/** Only where nobody has written another value since `row` was read. Answers the ids of those that were. */
+/** Writes only where nobody has written another value since `row` was read. Returns the ids of the written rows. */
 export async function writeFetched(
   tx: Knex,
   changes: readonly { row: FetchedRow; sealed: string }[],
@@ -52,7 +52,7 @@ export async function markFailed(
   );
 }
 
-/** Values follow what the store says; nothing changes that the git reconciler looks at. */
-export async function writeUnnoticed(tx: Knex): Promise<void> {
+/** Writes of this transaction do not wake the git reconciler: it does not depend on the values. */
+export async function muteGitReconciler(tx: Knex): Promise<void> {
   await tx.raw("SELECT set_config('headgate.reconciler', 'on', true)");
 }

@@ -16,36 +16,36 @@ import type { Context, MutationContext } from '../../platform/operation/context.
 import { badRequest, forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
-import { objectionTo } from '../backends/backend.ts';
+import { invalidValueReason } from '../backends/backend.ts';
 import { refTo, type SecretRef } from '../backends/secret-ref.ts';
 import { SECRETS_LOOP } from './backend-change.ts';
-import { isBelowOwn } from './backend-setting.ts';
+import { isWithinOwnPrefix } from './backend-setting.ts';
 import { type BackendState, toDomainError } from './backend-state.ts';
 import { readBackend } from './backend-store.ts';
 import type { OpenStore } from './secret-stores.ts';
 import {
+  assertNameFree,
   deleteSecret,
   deployedUsers,
   findSecret,
   insertSecret,
   listSecrets,
-  rejectTakenName,
   type StoredSecret,
   updateSecretLocation,
   updateSecretValue,
 } from './store.ts';
 import { secretVariable } from './variable.ts';
 
-/** The engine takes secrets by environment variable. */
-function refuseUnsendable(value: string): void {
+/** The engine gets secrets as environment variables. */
+function assertText(value: string): void {
   if (value.includes('\0') || !value.isWellFormed()) {
     throw badRequest(
-      'A secret is text without NUL: it travels to the engine as an environment variable. Encode other bytes (for example with base64) and decode them in the pipeline',
+      'A secret must be text without NUL, because the engine gets it as an environment variable. Encode other bytes (for example with base64) and decode them in the pipeline',
     );
   }
 }
 
-/** The environment's store, with its faults told to whoever asked. */
+/** Opens the environment's store for `work` and maps its faults to API errors. */
 async function withStore<T>(
   ctx: Context,
   environmentId: string,
@@ -58,16 +58,16 @@ async function withStore<T>(
   }
 }
 
-/** What the values of a store outside must be, too. */
-function refuseUnstorable({ backend }: OpenStore, value: string): void {
-  const objection = backend.outside ? objectionTo(value) : null;
-  if (objection !== null) throw badRequest(`value: ${objection}`);
+/** The same rules hold for values that are fetched from an external store. */
+function assertStorable({ backend }: OpenStore, value: string): void {
+  const reason = backend.isExternal ? invalidValueReason(value) : null;
+  if (reason !== null) throw badRequest(`value: ${reason}`);
 }
 
-const isOutside = (state: BackendState): boolean => state.kind !== 'BUILTIN';
+const isExternal = (state: BackendState): boolean => state.kind !== 'BUILTIN';
 
-/** Nodes of the environment fetch anew, and the manifests that missed the secret are looked at again. */
-async function secretsChanged(ctx: MutationContext, environmentId: string, reason: string): Promise<void> {
+/** The nodes of the environment fetch their config again, and git reconciles manifests that lacked the secret. */
+async function publishChange(ctx: MutationContext, environmentId: string, reason: string): Promise<void> {
   const { bus } = ctx.services;
   await bumpConfigRevision(ctx.db, environmentId);
   await bus.publish(ctx.db, { type: 'config', environmentId, reason });
@@ -92,7 +92,7 @@ export const list = query({
 
 export const create = mutation({
   name: 'secret.create',
-  summary: 'Store a secret, encrypted; where the environment has a store outside, it is written there',
+  summary: 'Store a secret, encrypted; where the environment has an external store, it is written there',
   role: 'EDITOR',
   permission: 'secrets.manage',
   audit: 'secret.created',
@@ -100,30 +100,33 @@ export const create = mutation({
   output: SecretSummary,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, { environmentId, name, value }) {
-    refuseUnsendable(value);
+    assertText(value);
     return withStore(ctx, environmentId, async (store) => {
-      refuseUnstorable(store, value);
-      if (isOutside(store.state)) await rejectTakenName(ctx.db, environmentId, secretVariable(name));
+      assertStorable(store, value);
+      if (isExternal(store.state)) await assertNameFree(ctx.db, environmentId, secretVariable(name));
       await store.backend.write(refTo(name), value, 'create', ctx.signal);
       return store.state;
     });
   },
   async run(ctx, input, state) {
     await ctx.services.secretStores.confirm(ctx.db, input.environmentId, state);
-    return insertNamed(ctx, input, { fetched: isOutside(state), reason: 'secret created' });
+    return createSecret(ctx, input, { fetched: isExternal(state), reason: 'secret created' });
   },
 });
 
-/** What a store outside has there. @throws PRECONDITION_FAILED without one; FORBIDDEN; BAD_REQUEST where it has nothing of use */
+/**
+ * Reads one secret from the external store of an environment.
+ * @throws PRECONDITION_FAILED without an external store; FORBIDDEN; BAD_REQUEST where the store has no usable value.
+ */
 function readFromStore(
   ctx: Context,
   environmentId: string,
   ref: SecretRef,
 ): Promise<{ state: BackendState; value: string }> {
   return withStore(ctx, environmentId, async ({ backend, state, ownPrefix }) => {
-    if (!backend.outside) {
+    if (!backend.isExternal) {
       throw preconditionFailed(
-        'This environment keeps its secrets in Headgate itself: give the value with secret.create, or name a store outside in environment.update first',
+        'This environment stores its secrets in Headgate itself: set the value with secret.create, or set an external store with environment.update first',
       );
     }
     if (ref.path !== null) assertOwnPath(ctx, ref.path, ownPrefix);
@@ -138,7 +141,8 @@ function readFromStore(
 
 export const register = mutation({
   name: 'secret.register',
-  summary: 'Name a secret that is in the store of the environment already; its value is fetched from there',
+  summary:
+    'Register a secret that exists in the external store of the environment; its value is fetched from there',
   role: 'EDITOR',
   permission: 'secrets.manage',
   audit: 'secret.registered',
@@ -146,19 +150,19 @@ export const register = mutation({
   output: SecretSummary,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, { environmentId, name, path = null, property = null, version = null }) {
-    await rejectTakenName(ctx.db, environmentId, secretVariable(name));
+    await assertNameFree(ctx.db, environmentId, secretVariable(name));
     return readFromStore(ctx, environmentId, { name, path, property, version });
   },
   async run(ctx, input, { state, value }) {
     await ctx.services.secretStores.confirm(ctx.db, input.environmentId, state);
-    return insertNamed(ctx, { ...input, value }, { fetched: true, reason: 'secret registered' });
+    return createSecret(ctx, { ...input, value }, { fetched: true, reason: 'secret registered' });
   },
 });
 
 export const relocate = mutation({
   name: 'secret.relocate',
   summary:
-    'Say where in the store outside a secret is from now on; it is read there before anything is changed',
+    'Set the location of a secret in the external store; the value is read from there before anything changes',
   role: 'EDITOR',
   permission: 'secrets.manage',
   audit: 'secret.relocated',
@@ -186,14 +190,14 @@ export const relocate = mutation({
         ]),
       ),
     });
-    await secretsChanged(ctx, environmentId, 'secret relocated');
+    await publishChange(ctx, environmentId, 'secret relocated');
     return withUsers(ctx, environmentId, before);
   },
 });
 
 const LOCATION = ['path', 'property', 'version'] as const;
 
-/** As it stands now. */
+/** The current state of a secret, with the pipelines that use it. */
 async function withUsers(ctx: Context, environmentId: string, before: StoredSecret): Promise<SecretSummary> {
   const after = (await findSecret(ctx.db, environmentId, before.id)) ?? before;
   const users = await deployedUsers(ctx.db, environmentId);
@@ -209,27 +213,27 @@ interface NewSecret {
   version?: string | undefined;
 }
 
-/** Read as the controller, a store has more in it than the team's: a path does not lead out of what was opened to it. */
+/** With the controller's identity a store contains more than the team's secrets: paths must stay below the prefix of the team. */
 function assertOwnPath({ actor }: Context, path: string, ownPrefix: string | null): void {
   if (ownPrefix === null || (actor.type === 'user' && actor.isSuperAdmin)) return;
-  if (isBelowOwn(path, ownPrefix)) return;
+  if (isWithinOwnPrefix(path, ownPrefix)) return;
   throw forbidden(
-    `This store is read with the controller's own identity: ${
-      ownPrefix === '' ? 'a path is' : `a path that does not begin with ${ownPrefix} is`
-    } for super admins to register and to write`,
+    `This store is read with the controller's own identity: only super admins may register or write ${
+      ownPrefix === '' ? 'a path' : `a path that does not begin with ${ownPrefix}`
+    }`,
   );
 }
 
-async function insertNamed(
+async function createSecret(
   ctx: MutationContext,
-  { environmentId, name, value, ...place }: NewSecret,
+  { environmentId, name, value, ...location }: NewSecret,
   { fetched, reason }: { fetched: boolean; reason: string },
 ): Promise<SecretSummary> {
   const variable = secretVariable(name);
-  const made = { id: newId(), environmentId, name, variable, value, fetched, ...place };
-  const secret = await insertSecret(ctx.db, ctx.services.keyring, made);
-  ctx.audit({ entityType: 'Secret', entityId: secret.id, metadata: { name, ...place } });
-  await secretsChanged(ctx, environmentId, reason);
+  const row = { id: newId(), environmentId, name, variable, value, fetched, ...location };
+  const secret = await insertSecret(ctx.db, ctx.services.keyring, row);
+  ctx.audit({ entityType: 'Secret', entityId: secret.id, metadata: { name, ...location } });
+  await publishChange(ctx, environmentId, reason);
   return { ...secret, usedBy: [] };
 }
 
@@ -243,11 +247,11 @@ export const update = mutation({
   output: SecretSummary,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async prepare(ctx, { environmentId, id, value }) {
-    refuseUnsendable(value);
+    assertText(value);
     return withStore(ctx, environmentId, async (store) => {
       const secret = await findSecret(ctx.db, environmentId, id);
       if (!secret) throw notFound('Secret');
-      refuseUnstorable(store, value);
+      assertStorable(store, value);
       if (secret.path !== null) assertOwnPath(ctx, secret.path, store.ownPrefix);
       await store.backend.write(secret, value, 'replace', ctx.signal);
       return store.state;
@@ -258,16 +262,16 @@ export const update = mutation({
     const before = await findSecret(ctx.db, input.environmentId, input.id);
     if (!before) throw notFound('Secret');
     const { id, value } = input;
-    await updateSecretValue(ctx.db, ctx.services.keyring, { id, value, fetched: isOutside(state) });
+    await updateSecretValue(ctx.db, ctx.services.keyring, { id, value, fetched: isExternal(state) });
     ctx.audit({ entityType: 'Secret', entityId: input.id, metadata: { name: before.name } });
-    await secretsChanged(ctx, input.environmentId, 'secret updated');
+    await publishChange(ctx, input.environmentId, 'secret updated');
     return withUsers(ctx, input.environmentId, before);
   },
 });
 
 export const remove = mutation({
   name: 'secret.delete',
-  summary: 'Delete a secret here; in a store outside it stays',
+  summary: 'Delete a secret here; in an external store it stays',
   role: 'EDITOR',
   permission: 'secrets.manage',
   audit: 'secret.deleted',
@@ -280,19 +284,19 @@ export const remove = mutation({
     const users = (await deployedUsers(ctx.db, input.environmentId)).get(secret.variable) ?? [];
     if (users.length > 0) {
       throw preconditionFailed(
-        `${secret.variable} is used by what is deployed: ${users.join(', ')}. Take the reference out of these pipelines first, or replace the value`,
+        `${secret.variable} is used by deployed pipelines: ${users.join(', ')}. Remove the reference from these pipelines first, or replace the value`,
       );
     }
     await deleteSecret(ctx.db, input.id);
     ctx.audit({ entityType: 'Secret', entityId: input.id, metadata: { name: secret.name } });
-    await secretsChanged(ctx, input.environmentId, 'secret deleted');
+    await publishChange(ctx, input.environmentId, 'secret deleted');
     return { deleted: true as const, stillInStore: secret.fetchedAt !== null };
   },
 });
 
 export const refresh = mutation({
   name: 'secret.refresh',
-  summary: 'Look at once for other values in the store outside, and not only when it is time to',
+  summary: 'Fetch the values from the external store now instead of at the next refresh',
   role: 'EDITOR',
   audit: 'secret.refreshAsked',
   input: EnvironmentId,
@@ -300,9 +304,9 @@ export const refresh = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId }) {
     const state = await readBackend(ctx.db, environmentId);
-    if (!state || !isOutside(state))
+    if (!state || !isExternal(state))
       throw preconditionFailed(
-        'This environment keeps its secrets here: there is nothing to look for elsewhere',
+        'This environment stores its secrets in Headgate itself: there is no external store to refresh from',
       );
     ctx.audit({ entityType: 'Environment', entityId: environmentId, environmentId });
     await ctx.services.bus.publish(ctx.db, {

@@ -1,6 +1,6 @@
 /**
- * Fetches an environment's secrets from its store. What is served is always what stands in the database: a value that
- * became another one is written there, and what cannot be fetched keeps its last good value.
+ * Fetches an environment's secrets from its external store. Nodes always get the values in the database: a changed value is
+ * written there, and a secret that cannot be fetched keeps its last good value.
  */
 import { bumpConfigRevision } from '../../fleet/environments/index.ts';
 import { type Keyring, KeyringError } from '../../platform/crypto/keyring.ts';
@@ -16,66 +16,70 @@ import {
   listFetched,
   markFailed,
   markFetched,
+  muteGitReconciler,
   writeFetched,
-  writeUnnoticed,
 } from './fetch-store.ts';
 
 export interface Refreshed {
-  /** Names of those that have another value now. */
+  /** Names of the secrets with a new value. */
   changed: string[];
-  /** How many have none of now. */
+  /** How many secrets could not be fetched. */
   failed: number;
-  /** Why the store as a whole could not be asked; null where it could. */
+  /** Why the store as a whole failed; null where it did not. */
   fault: string | null;
-  /** The store wants to be asked less. */
+  /** The store throttles our requests. */
   isThrottled: boolean;
-  /** Until the next look; null where the store cannot be opened. */
+  /** Time until the next refresh; null where the store cannot be opened. */
   refreshMs: number | null;
 }
 
-/** Null where there is nothing to fetch: no environment, or one that keeps its secrets here. */
+/** Null where there is nothing to fetch: the environment does not exist, or has no external store. */
 export async function refreshSecrets(ctx: Context, environmentId: string): Promise<Refreshed | null> {
   const state = await readBackend(ctx.db, environmentId);
   if (!state || state.kind === 'BUILTIN') return null;
   const rows = await listFetched(ctx.db, environmentId);
   if (rows.length === 0) return { changed: [], failed: 0, fault: null, isThrottled: false, refreshMs: null };
-  const { readings, fault, isThrottled, refreshMs } = await ask(ctx, environmentId, rows);
-  const sorted = sort(ctx.services.keyring, rows, readings, fault);
+  const { readings, fault, isThrottled, refreshMs } = await fetchReadings(ctx, environmentId, rows);
+  const result = compareReadings(ctx.services.keyring, rows, readings, fault);
   const changed = await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
     const now = await lockBackend(tx, environmentId);
-    // Read from a store that is no longer this environment's.
+    // The environment has another store by now, so these readings do not count.
     if (!now || !sameStore(now, state)) return [];
-    await writeUnnoticed(tx);
-    const written = new Set(await writeFetched(tx, sorted.changed));
-    await markFetched(tx, sorted.same);
-    await markFailed(tx, sorted.failed);
-    const names = sorted.changed.filter(({ row }) => written.has(row.id)).map(({ row }) => row.name);
-    await tell({ ...ctx, db: tx }, { environmentId, teamId: now.teamId }, state, names);
-    const seen =
-      names.length > 0 || sorted.failed.length > 0 || sorted.same.some((row) => row.error !== null);
-    if (seen) await ctx.services.bus.publish(tx, { type: 'ui', environmentId, topics: ['secrets'] });
+    await muteGitReconciler(tx);
+    const written = new Set(await writeFetched(tx, result.changed));
+    await markFetched(tx, result.same);
+    await markFailed(tx, result.failed);
+    const names = result.changed.filter(({ row }) => written.has(row.id)).map(({ row }) => row.name);
+    await publishChanges({ ...ctx, db: tx }, { environmentId, teamId: now.teamId }, state, names);
+    const isVisible =
+      names.length > 0 || result.failed.length > 0 || result.same.some((row) => row.error !== null);
+    if (isVisible) await ctx.services.bus.publish(tx, { type: 'ui', environmentId, topics: ['secrets'] });
     return names;
   });
-  const failed = rows.length - sorted.same.length - sorted.changed.length;
+  const failed = rows.length - result.same.length - result.changed.length;
   return { changed, failed, fault, isThrottled, refreshMs };
 }
 
-interface Asked {
+interface FetchResult {
   readings: ReadonlyMap<string, Reading>;
   fault: string | null;
   isThrottled: boolean;
   refreshMs: number | null;
 }
 
-async function ask(ctx: Context, environmentId: string, rows: readonly FetchedRow[]): Promise<Asked> {
+async function fetchReadings(
+  ctx: Context,
+  environmentId: string,
+  rows: readonly FetchedRow[],
+): Promise<FetchResult> {
   try {
     const { backend, refreshMs } = await ctx.services.secretStores.open(ctx.db, environmentId);
     const readings = await backend.read(rows, ctx.signal);
     return { readings, fault: null, isThrottled: false, refreshMs };
   } catch (error) {
-    const isOfStore = error instanceof BackendError || error instanceof KeyringError;
-    if (!isOfStore || error instanceof DomainError) throw error;
+    const isStoreFault = error instanceof BackendError || error instanceof KeyringError;
+    if (!isStoreFault || error instanceof DomainError) throw error;
     return {
       readings: error instanceof BackendError ? error.readings : new Map(),
       fault: error.message,
@@ -85,32 +89,32 @@ async function ask(ctx: Context, environmentId: string, rows: readonly FetchedRo
   }
 }
 
-interface Sorted {
+interface Comparison {
   changed: { row: FetchedRow; sealed: string }[];
   same: FetchedRow[];
-  /** Only those whose error is another than before. */
+  /** Only the secrets whose error has changed. */
   failed: { row: FetchedRow; error: string }[];
 }
 
-function sort(
+function compareReadings(
   keyring: Keyring,
   rows: readonly FetchedRow[],
   readings: ReadonlyMap<string, Reading>,
   fault: string | null,
-): Sorted {
-  const sorted: Sorted = { changed: [], same: [], failed: [] };
+): Comparison {
+  const result: Comparison = { changed: [], same: [], failed: [] };
   for (const row of rows) {
-    const reading = readings.get(row.name) ?? { error: fault ?? 'the store says nothing of it' };
+    const reading = readings.get(row.name) ?? { error: fault ?? 'the store does not answer for it' };
     if ('error' in reading) {
-      if (reading.error !== row.error) sorted.failed.push({ row, error: reading.error });
-    } else if (opened(keyring, row) === reading.value) sorted.same.push(row);
-    else sorted.changed.push({ row, sealed: keyring.seal(reading.value, sealingContext('secrets', row.id)) });
+      if (reading.error !== row.error) result.failed.push({ row, error: reading.error });
+    } else if (openStored(keyring, row) === reading.value) result.same.push(row);
+    else result.changed.push({ row, sealed: keyring.seal(reading.value, sealingContext('secrets', row.id)) });
   }
-  return sorted;
+  return result;
 }
 
-/** Null for what cannot be opened: any value that is fetched is better than that. */
-function opened(keyring: Keyring, row: FetchedRow): string | null {
+/** Null where the stored value cannot be decrypted: then any fetched value replaces it. */
+function openStored(keyring: Keyring, row: FetchedRow): string | null {
   try {
     return keyring.open(row.sealed, sealingContext('secrets', row.id));
   } catch {
@@ -118,7 +122,7 @@ function opened(keyring: Keyring, row: FetchedRow): string | null {
   }
 }
 
-async function tell(
+async function publishChanges(
   ctx: Context,
   scope: { environmentId: string; teamId: string },
   state: BackendState,

@@ -1,6 +1,6 @@
 /**
- * The stores that environments keep their secrets in. One backend an environment is kept open, for its connections and
- * sessions, as long as its setting stays the same.
+ * The secret stores of the environments. Each environment has one open backend, with its connections and sessions, as long
+ * as its setting stays the same.
  */
 import { readFile } from 'node:fs/promises';
 import type { Knex } from 'knex';
@@ -13,7 +13,7 @@ import type { Context, MutationContext } from '../../platform/operation/context.
 import { notFound } from '../../platform/operation/errors.ts';
 import { BackendError, type SecretBackend } from '../backends/backend.ts';
 import type { ExecRequest } from '../backends/exec.ts';
-import { type BackendSetting, openBackend, refreshMsOf } from '../backends/open.ts';
+import { type BackendSetting, openBackend, refreshMsOf } from '../backends/open-backend.ts';
 import {
   applyChange,
   type BackendChange,
@@ -22,33 +22,33 @@ import {
   prepareChange,
 } from './backend-change.ts';
 import { ownPrefixOf } from './backend-setting.ts';
-import { type BackendState, changedMeanwhile, sameStore } from './backend-state.ts';
+import { type BackendState, sameStore, storeChanged } from './backend-state.ts';
 import { lockBackend, readBackend } from './backend-store.ts';
 import { assertListed } from './exec-commands.ts';
 
 export interface OpenStore {
   backend: SecretBackend;
   state: BackendState;
-  /** Between two looks for other values. */
+  /** Time between two refreshes of the values. */
   refreshMs: number;
-  /** Null where it is read as the team itself; else the prefix that its paths must have. */
+  /** The prefix that paths must have in a store that is read with the controller's identity; null with the team's own credentials. */
   ownPrefix: string | null;
 }
 
 export interface SecretStores {
   /** Command lines that EXEC may run. */
   readonly execCommands: readonly string[];
-  /** Throws NOT_FOUND, and BackendError where it cannot be used as it is set. */
+  /** Throws NOT_FOUND, and BackendError where the setting cannot be used. */
   open(db: Knex, environmentId: string): Promise<OpenStore>;
-  /** In the transaction: refuses what was prepared with a store that is another now. */
+  /** Throws in the transaction where the environment has another store than the one that `prepare` used. */
   confirm(tx: Knex, environmentId: string, state: BackendState): Promise<void>;
-  /** The change that an update of the environment asks for; null for none. Asks the new store once. */
+  /** The change of the store in an update of the environment; null for none. Tests the new store once. */
   prepareChange(ctx: Context, input: BackendInput): Promise<BackendChange | null>;
-  /** In the transaction. Answers what the audit log tells of it. */
+  /** Writes the change in the transaction. */
   applyChange(ctx: MutationContext, change: BackendChange): Promise<void>;
-  /** What people see of it; null for BUILTIN. */
+  /** The store as users see it; null for BUILTIN. */
   describe(db: Knex, environmentId: string): Promise<DescribedStore | null>;
-  /** The environment is gone. */
+  /** Closes the backend of a deleted environment. */
   forget(environmentId: string): void;
   close(): void;
 }
@@ -63,11 +63,11 @@ export interface SecretStoreParts {
   keyring: Keyring;
   guard: TargetGuard;
   proxies?: ProxySettings;
-  /** Command lines that EXEC may run, their parts one blank apart; none turns EXEC off. */
+  /** Command lines that EXEC may run, their parts separated by one blank; an empty list turns EXEC off. */
   execCommands: readonly string[];
-  /** What programs are told by version 1.1 of their protocol, by command line. */
+  /** The requests of version 1.1 of the exec protocol, by command line. */
   execRequests?: ReadonlyMap<string, ExecRequest>;
-  /** Of the controller's own service account in Kubernetes. */
+  /** The token file of the controller's own service account in Kubernetes. */
   serviceAccountFile?: string;
 }
 
@@ -84,8 +84,8 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
   const { keyring, guard, execCommands, serviceAccountFile = SERVICE_ACCOUNT, proxies = NO_PROXIES } = parts;
   const { execRequests = new Map() } = parts;
   const opened = new Map<string, OpenStore>();
-  /** Of changes: to be opened by the next look, where the database says the same by then. */
-  const checked = new Map<string, Pick<OpenStore, 'backend' | 'state'>>();
+  /** Backends of recent changes; the next `open` uses one where the database still has its state. */
+  const candidates = new Map<string, Pick<OpenStore, 'backend' | 'state'>>();
 
   async function serviceAccountToken(): Promise<string> {
     try {
@@ -93,7 +93,7 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
     } catch {
       throw new BackendError(
         'refused',
-        `the controller has no service account of Kubernetes (${serviceAccountFile}); run it in a cluster, or use another method`,
+        `the controller has no Kubernetes service account (${serviceAccountFile}); run it in a cluster, or use another auth method`,
       );
     }
   }
@@ -101,9 +101,9 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
     opened.get(environmentId)?.backend.close();
     opened.delete(environmentId);
   }
-  function takeChecked(environmentId: string, state: BackendState): SecretBackend | null {
-    const found = checked.get(environmentId);
-    checked.delete(environmentId);
+  function takeCandidate(environmentId: string, state: BackendState): SecretBackend | null {
+    const found = candidates.get(environmentId);
+    candidates.delete(environmentId);
     if (!found || sameStore(found.state, state)) return found?.backend ?? null;
     found.backend.close();
     return null;
@@ -128,33 +128,34 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
       forget(environmentId);
       const setting = settingIn(environmentId, state);
       if (setting.kind === 'EXEC') assertListed(execCommands, setting.config);
-      const backend = takeChecked(environmentId, state) ?? openSetting(setting);
+      const backend = takeCandidate(environmentId, state) ?? openSetting(setting);
       const store = { backend, state, refreshMs: refreshMsOf(setting), ownPrefix: ownPrefixOf(setting) };
-      if (store.backend.outside) opened.set(environmentId, store);
+      if (store.backend.isExternal) opened.set(environmentId, store);
       return store;
     },
     async confirm(tx, environmentId, state) {
       const now = await lockBackend(tx, environmentId);
       if (!now) throw notFound('Environment');
-      if (!sameStore(now, state)) throw changedMeanwhile();
+      if (!sameStore(now, state)) throw storeChanged();
     },
     prepareChange: (ctx, input) => prepareChange(ctx, tools, input),
     async applyChange(ctx, change) {
       await applyChange(ctx, change);
-      checked.get(change.environmentId)?.backend.close();
-      checked.delete(change.environmentId);
-      if (change.opened) checked.set(change.environmentId, { backend: change.opened, state: change.after });
+      candidates.get(change.environmentId)?.backend.close();
+      candidates.delete(change.environmentId);
+      if (change.opened)
+        candidates.set(change.environmentId, { backend: change.opened, state: change.after });
     },
     describe: (db, environmentId) => describeStore(db, tools, environmentId),
     forget(environmentId) {
       forget(environmentId);
-      checked.get(environmentId)?.backend.close();
-      checked.delete(environmentId);
+      candidates.get(environmentId)?.backend.close();
+      candidates.delete(environmentId);
     },
     close() {
-      for (const { backend } of [...opened.values(), ...checked.values()]) backend.close();
+      for (const { backend } of [...opened.values(), ...candidates.values()]) backend.close();
       opened.clear();
-      checked.clear();
+      candidates.clear();
     },
   };
 }

@@ -20,7 +20,7 @@ const COLUMNS = [
   'fetch_error as fetchError',
 ] as const;
 
-const place = (id: string) => sealingContext('secrets', id);
+const contextOf = (id: string) => sealingContext('secrets', id);
 
 export type StoredSecret = Omit<SecretSummary, 'usedBy'>;
 
@@ -52,12 +52,12 @@ export async function insertSecret(
     environmentId: string;
     name: string;
     variable: string;
-    /** Where a store outside has it. */
+    /** The entry in an external store. */
     path?: string | undefined;
     property?: string | undefined;
     version?: string | undefined;
     value: string;
-    /** The value stands in a store outside. */
+    /** The value comes from an external store. */
     fetched?: boolean;
   },
 ): Promise<StoredSecret> {
@@ -71,26 +71,26 @@ export async function insertSecret(
         path: secret.path ?? null,
         property: secret.property ?? null,
         version: secret.version ?? null,
-        sealed_value: keyring.seal(secret.value, place(secret.id)),
+        sealed_value: keyring.seal(secret.value, contextOf(secret.id)),
         fetched_at: secret.fetched ? db.fn.now() : null,
       })
       .returning([...COLUMNS]);
-    return row;
+    return row as StoredSecret;
   } catch (error) {
-    if (brokeUnique(error)) throw taken(secret.variable);
+    if (brokeUnique(error)) throw nameTaken(secret.variable);
     throw error;
   }
 }
 
-const taken = (variable: string) =>
+const nameTaken = (variable: string) =>
   conflict(
     `A secret that becomes ${variable} exists already; choose a name that differs in letters or digits`,
   );
 
-/** Before anything is written elsewhere. */
-export async function rejectTakenName(db: Knex, environmentId: string, variable: string): Promise<void> {
+/** Checked before anything is written to an external store. */
+export async function assertNameFree(db: Knex, environmentId: string, variable: string): Promise<void> {
   if (await db('secrets').where({ environment_id: environmentId, variable }).first('id'))
-    throw taken(variable);
+    throw nameTaken(variable);
 }
 
 export async function updateSecretValue(
@@ -102,7 +102,7 @@ export async function updateSecretValue(
   await db('secrets')
     .where({ id })
     .update({
-      sealed_value: keyring.seal(value, place(id)),
+      sealed_value: keyring.seal(value, contextOf(id)),
       updated_at: db.fn.now(),
       fetched_at: fetched ? db.fn.now() : null,
       fetch_error: null,
@@ -121,7 +121,7 @@ export async function deleteSecret(db: Knex, id: string): Promise<void> {
   await db('secrets').where({ id }).delete();
 }
 
-/** Variable names that an environment has, for the check that a manifest's references exist. */
+/** The variable names of an environment, for the check that references of a manifest exist. */
 export async function secretVariables(db: Knex, environmentId: string): Promise<Set<string>> {
   const rows: { variable: string }[] = await db('secrets')
     .where({ environment_id: environmentId })
@@ -130,8 +130,8 @@ export async function secretVariables(db: Knex, environmentId: string): Promise<
 }
 
 /**
- * By variable, what opens the value, which throws where the stored text is damaged. Only for what is sent to a node that
- * needs it.
+ * Functions that decrypt a value, by variable; they throw where the sealed text is damaged. Use it only for what is sent to
+ * a node that needs the value.
  */
 export async function readSecrets(
   db: Knex,
@@ -141,10 +141,10 @@ export async function readSecrets(
   const rows: { id: string; variable: string; sealed_value: string }[] = await db('secrets')
     .where({ environment_id: environmentId })
     .select('id', 'variable', 'sealed_value');
-  return new Map(rows.map((row) => [row.variable, () => keyring.open(row.sealed_value, place(row.id))]));
+  return new Map(rows.map((row) => [row.variable, () => keyring.open(row.sealed_value, contextOf(row.id))]));
 }
 
-/** By variable, the names of the deployed pipelines whose config refers to it. */
+/** The names of the deployed pipelines that refer to a secret, by its variable. */
 export async function deployedUsers(db: Knex, environmentId: string): Promise<Map<string, string[]>> {
   const rows: { name: string; config: string }[] = await db('pipelines as p')
     .joinRaw(SERVED_VERSIONS)
@@ -157,7 +157,7 @@ export async function deployedUsers(db: Knex, environmentId: string): Promise<Ma
   for (const { name, config } of rows) {
     for (const { variable } of secretReferences(config)) {
       const known = users.get(variable) ?? [];
-      // Both versions of a rollout may refer to it.
+      // Both versions of a rollout may refer to it, and the pipeline is listed once.
       if (known.at(-1) !== name) users.set(variable, [...known, name]);
     }
   }

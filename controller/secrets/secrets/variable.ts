@@ -1,23 +1,23 @@
-/** How configs refer to a secret: `SVC_SECRET_<UPPER_SNAKE>`. Several names may come to one variable; only one may exist. */
+/** The variable of a secret in configs: `SVC_SECRET_<UPPER_SNAKE>`. Several names give the same variable; only one of them may exist. */
 export function secretVariable(name: string): string {
   return `SVC_SECRET_${name.replaceAll(/[^a-zA-Z0-9]+/g, '_').toUpperCase()}`;
 }
 
 /**
- * `$$` is a literal dollar: what follows it is text. What follows the name is bounded, so that looking takes time linear to
- * the text.
+ * `$$` is a literal dollar, so what follows it is text. The length after the name is limited, so that the search takes
+ * linear time.
  */
 const REFERENCE = /\$\$|\$\{(SVC_SECRET_[A-Z0-9_]+)(:?-)?[^}]{0,1024}\}|\$(SVC_SECRET_[A-Z0-9_]+)/g;
 
 export interface SecretReference {
   variable: string;
-  /** Written with a default at every place, so that the engine starts without it. */
+  /** Every reference has a default, so the engine starts without the secret. */
   optional: boolean;
 }
 
 /**
- * Ends the name of a second variable, which holds the value escaped for a VRL string in double quotes. The variable of a
- * secret never has two underscores in a row, so the two kinds cannot collide.
+ * The suffix of a second variable, which holds the value escaped for a VRL string in double quotes. The variable of a secret
+ * never has two underscores in a row, so the two kinds cannot collide.
  */
 const VRL_FORM = '__VRL';
 
@@ -26,14 +26,14 @@ export const vrlVariable = (variable: string): string => `${variable}${VRL_FORM}
 const baseOf = (variable: string): string =>
   variable.endsWith(VRL_FORM) ? variable.slice(0, -VRL_FORM.length) : variable;
 
-/** The placeholders of a rendered config as people write them. */
+/** Turns the references of a rendered config back into the form that users write. */
 export const withPlainVariables = (text: string): string =>
   text.replace(REFERENCE, (reference, braced?: string, _optional?: string, bare?: string) => {
     const variable = braced ?? bare;
     return variable?.endsWith(VRL_FORM) ? reference.replace(variable, baseOf(variable)) : reference;
   });
 
-/** The variables of secrets that a text refers to in the form for VRL, sorted; each is the secret's own. */
+/** The secrets that a text refers to in the form for VRL, by their plain variable, sorted. */
 export const vrlReferences = (text: string): string[] =>
   [
     ...new Set(
@@ -58,13 +58,13 @@ export function secretReferences(text: string): SecretReference[] {
     .sort((a, b) => (a.variable < b.variable ? -1 : 1));
 }
 
-/** The text with `value` in the place of each reference, as an engine would expand them. */
-export const withoutSecrets = (text: string, value: string): string =>
+/** The text with `value` in place of each reference, as an engine expands it. */
+export const replaceSecrets = (text: string, value: string): string =>
   text.replace(REFERENCE, (reference, braced?: string, _optional?: string, bare?: string) =>
     (braced ?? bare) === undefined ? reference : value,
   );
 
-/** The text with the values in the places of their references, as an engine would expand them; others stay. */
+/** The text with each known reference replaced by its value, as an engine expands it; other references stay. */
 export const expandSecrets = (text: string, values: ReadonlyMap<string, string>): string =>
   text.replace(
     REFERENCE,

@@ -17,7 +17,7 @@ export interface LoadOptions {
   paths: readonly ConfigPath[];
   interpolate: boolean;
   env: Record<string, string | undefined>;
-  /** Told of files that cannot be opened: like Vector, the others are loaded without them. */
+  /** Called for files that cannot be opened: like Vector, the others are loaded without them. */
   onSkipped(path: string, reason: string): void;
 }
 

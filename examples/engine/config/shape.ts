@@ -1,5 +1,5 @@
 /**
- * What the value of an option may be, told once: as JSON Schema for people and editors, and as the reader that the engine
+ * What the value of an option may be, written once: as JSON Schema for people and editors, and as the reader that the engine
  * uses itself. So neither knows an option, a type or a variant that the other does not.
  */
 import { mismatch, unavailable, unknownVariant } from './refusals.ts';

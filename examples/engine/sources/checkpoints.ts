@@ -41,7 +41,7 @@ export class Checkpoints {
     const stored: unknown = JSON.parse(text);
     if (!isTable(stored) || stored.version !== VERSION || !Array.isArray(stored.checkpoints)) {
       throw new Error(
-        `unknown format of ${join(this.#folder, 'checkpoints.json')}; move the file away to start anew`,
+        `unknown format of ${join(this.#folder, 'checkpoints.json')}; move the file away to start over`,
       );
     }
     for (const entry of stored.checkpoints.slice(0, MAX_ENTRIES) as Checkpoint[]) {

@@ -17,7 +17,7 @@ export class RequestAborted extends Error {}
 /** Bytes of one body, before and after it is decompressed. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** The bytes that all requests together may hold; the next one is told to come again. */
+/** The bytes that all requests together may hold; the next one gets 503. */
 export class BodyBudget {
   #free: number;
 
@@ -35,7 +35,7 @@ export class BodyBudget {
   }
 }
 
-/** Reads a body whole. Throws RequestError (413, 503) or RequestAborted; `held` is told of what the budget gave. */
+/** Reads a body whole. Throws RequestError (413, 503) or RequestAborted; `held` receives the bytes that the budget granted. */
 export function readBody(
   request: IncomingMessage,
   budget: BodyBudget,

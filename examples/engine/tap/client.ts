@@ -15,13 +15,13 @@ export interface TapDeps {
   stop: AbortSignal;
 }
 
-/** `tap`: prints events until it is told to stop; gives the exit code. */
+/** `tap`: prints events until it is stopped; returns the exit code. */
 export async function tap(command: TapCommand, { out, complain, stop }: TapDeps): Promise<number> {
   const signals = [stop];
   if (command.durationMs !== undefined) signals.push(AbortSignal.timeout(command.durationMs));
   const end = AbortSignal.any(signals);
   const format = await formatterOf(command.format, command.meta);
-  // Whoever read this has left.
+  // The reader has left.
   out.on('error', () => process.exit(EXIT_OK));
   for (let first = true; ; first = false) {
     const failure = await follow(command, { out, complain, end, format });

@@ -15,7 +15,7 @@ import { type BuiltTest, buildTest } from './unit-test.ts';
 export interface TestCommandDeps {
   env: Record<string, string | undefined>;
   log: Logger;
-  /** Told line by line, as tests end: whoever waits sees which one takes long. */
+  /** Receives line by line, as tests end, so that a slow test is visible. */
   write(text: string): void;
   complain(text: string): void;
 }

@@ -1,4 +1,4 @@
-/** One test: built first, so that every mistake in the tests is told before the first one runs. */
+/** One test: built first, so that every mistake in the tests is reported before the first one runs. */
 import { ConfigError, collectErrors } from '../config/config-error.ts';
 import type { Settings } from '../config/globals.ts';
 import type { LogEvent, Metric } from '../event.ts';
@@ -29,9 +29,9 @@ export function buildTest(test: UnitTest, deps: TestDeps): BuiltTest {
   const { graph, settings, verel } = deps;
   const { name, outputs, no_outputs_from: silent } = test;
   const errors: string[] = [];
-  const told = new Set<string>(silent);
+  const reported = new Set<string>(silent);
   for (const from of outputs.flatMap((output) => output.extract_from)) {
-    if (told.has(from)) {
+    if (reported.has(from)) {
       errors.push(`Invalid extract_from target in test '${name}': '${from}' listed in no_outputs_from`);
     } else if (!graph.outputs.has(from)) {
       errors.push(`Invalid extract_from target in test '${name}': '${from}' does not exist`);

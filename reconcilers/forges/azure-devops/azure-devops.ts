@@ -79,7 +79,7 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
   const { label } = transport;
   const call = jsonCalls(transport, url, {
     authorization: `Basic ${Buffer.from(`:${token}`).toString('base64')}`,
-    // A token that is not taken is told by a status, and not by a way to the page of sign-in.
+    // A rejected token answers with a status instead of a redirect to the sign-in page.
     'x-tfs-fedauthredirect': 'Suppress',
   });
   const [team = '', name = ''] = project.split('/').map(encodeURIComponent);
@@ -176,7 +176,7 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
   async function change(number: number, fields: object): Promise<ForgePullRequest> {
     return toPull((await call('PATCH', `${pulls}/${number}?${VERSION}`, fields)).body);
   }
-  const told = (fields: { title?: string; body?: string }) => ({
+  const bodyOf = (fields: { title?: string; body?: string }) => ({
     ...(fields.title === undefined ? {} : { title: fields.title }),
     ...(fields.body === undefined ? {} : { description: shortened(fields.body, LONGEST_DESCRIPTION) }),
   });
@@ -257,10 +257,10 @@ export function createAzureDevOps({ transport, url, project, token }: ForgeParts
       openOnce({
         find: () => findOpen(request),
         create: () => openWithReviewers(request, (reviewers) => create(request, reviewers), leftOut),
-        bringUpToDate: ({ number }) => change(number, told(request)),
+        bringUpToDate: ({ number }) => change(number, bodyOf(request)),
       }),
     async update(number, fields) {
-      await change(number, told(fields));
+      await change(number, bodyOf(fields));
     },
     async close(number) {
       if ((await get(number)).state === 'open') await change(number, { status: 'abandoned' });

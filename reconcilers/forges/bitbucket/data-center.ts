@@ -255,7 +255,7 @@ export function createBitbucketDataCenter({ transport, url, project, token }: Fo
       }
       const now = await raw(number);
       assertHead(label, toPull(now), wanted.headSha);
-      // Whoever pushes in between makes another version of it, and a merge that waits is given up by a push.
+      // A push in between makes another version of it, and cancels a merge that waits.
       await call('POST', `${pulls}/${number}/merge?version=${now.version}`, {
         ...{ autoMerge: true, version: now.version, strategyId: STRATEGIES[wanted.method] },
       });

@@ -1,6 +1,6 @@
 /**
  * Tokens of GitHub Apps: the installation is found by the repository, its token is for that repository alone, good for an
- * hour, and made anew five minutes before its end.
+ * hour, and is renewed five minutes before its end.
  * https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app
  */
 import { createHash, createPrivateKey } from 'node:crypto';
@@ -37,7 +37,7 @@ export interface AppAccess {
   token(): Promise<string>;
   /** It is not handed out again. */
   refused(token: string): void;
-  /** Asked anew each time. @throws ForgeError */
+  /** Requested each time. @throws ForgeError */
   installation(): Promise<Installation>;
 }
 
@@ -124,7 +124,7 @@ function createAppAccess(app: GitHubApp, transport: Transport, now: () => number
       });
       return await answer.json();
     } catch (error) {
-      // Why it is not allowed (an address, a suspension) is told as it is.
+      // GitHub's reason (an address, a suspension) is reported verbatim.
       const isDenied = error instanceof ForgeError && error.fault === 'credentials';
       if (!isDenied || error instanceof ForgeReply) throw error;
       throw new ForgeError(

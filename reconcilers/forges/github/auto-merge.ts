@@ -24,7 +24,7 @@ const DISABLE = `mutation ($id: ID!) {
 const DEQUEUE = `mutation ($id: ID!) { dequeuePullRequest(input: { id: $id }) { clientMutationId } }`;
 
 /** What GitHub says in a few words, and what is to be done about it. */
-const ADVICE: readonly (readonly [said: RegExp, advice: string])[] = [
+const ADVICE: readonly (readonly [message: RegExp, advice: string])[] = [
   [/not allowed for this repository/i, 'switch on "Allow auto-merge" in the settings of the repository'],
   [
     /unstable status|protected branch|rules? not configured/i,
@@ -41,24 +41,24 @@ interface Parts extends Pick<Octokit, 'graphql' | 'rest'> {
 }
 
 export function gitHubAutoMerge({ graphql, rest, of, label, asked }: Parts): NonNullable<Forge['autoMerge']> {
-  async function told(query: string, variables: Record<string, string>): Promise<string | null> {
-    let said: string | null = null;
+  async function errorOf(query: string, variables: Record<string, string>): Promise<string | null> {
+    let message: string | null = null;
     await asked(async () => {
       try {
         await graphql(query, variables);
       } catch (error) {
         // With status 200.
         if (refused.issues(error).length > 0) throw error;
-        said = (error as { errors: { message: string }[] }).errors.map(({ message }) => message).join('; ');
+        message = (error as { errors: { message: string }[] }).errors.map((one) => one.message).join('; ');
       }
     });
-    return said;
+    return message;
   }
-  const refusal = (said: string): ForgeError => {
-    const advice = ADVICE.find(([pattern]) => pattern.test(said))?.[1];
+  const refusal = (message: string): ForgeError => {
+    const advice = ADVICE.find(([pattern]) => pattern.test(message))?.[1];
     return new ForgeError(
       'refused',
-      `${label} refuses it (${said.slice(0, 200)})${advice ? `: ${advice}` : ''}`,
+      `${label} refuses it (${message.slice(0, 200)})${advice ? `: ${advice}` : ''}`,
     );
   };
   return async (number, wanted) => {
@@ -66,19 +66,19 @@ export function gitHubAutoMerge({ graphql, rest, of, label, asked }: Parts): Non
       read(label, Node, (await asked(() => rest.pulls.get({ ...of, pull_number: number }))).data);
     const { node_id: id } = await pull();
     if (wanted === null) {
-      const said = await told(DISABLE, { id });
-      if (said === null) return;
+      const message = await errorOf(DISABLE, { id });
+      if (message === null) return;
       // One that is in the merge queue by now is taken out of that.
-      if ((await told(DEQUEUE, { id })) === null) return;
+      if ((await errorOf(DEQUEUE, { id })) === null) return;
       // It may have had none.
-      if ((await pull()).auto_merge) throw refusal(said);
+      if ((await pull()).auto_merge) throw refusal(message);
       return;
     }
     const { headSha: sha, method } = wanted;
-    const said = await told(ENABLE, { id, sha, how: method.toUpperCase() });
-    if (said === null) return;
+    const message = await errorOf(ENABLE, { id, sha, how: method.toUpperCase() });
+    if (message === null) return;
     // Nothing is left to wait for.
-    if (!/clean status/i.test(said)) throw refusal(said);
+    if (!/clean status/i.test(message)) throw refusal(message);
     await asked(() => rest.pulls.merge({ ...of, pull_number: number, sha, merge_method: method }));
   };
 }

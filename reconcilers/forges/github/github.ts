@@ -218,7 +218,7 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
           const { data } = await asked(() =>
             rest.issues.addAssignees({ ...issue, assignees: [...assignees] }),
           );
-          // Whom it cannot assign it leaves out without a word.
+          // It leaves out users that it cannot assign, silently.
           const now = read(label, Assigned, data).assignees ?? [];
           const missing = missingIn(
             assignees,
@@ -382,7 +382,7 @@ export function createGitHub({ transport, url, project, token, app }: ForgeParts
 /** https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue */
 const QUEUE = 'gh-readonly-queue/';
 
-/** Signs each request, as an app with a token that is made anew once where it is not taken. */
+/** Signs each request, as an app with a token that is renewed once where it is rejected. */
 function gitHubFetch(transport: Transport, token: string | AppAccess): Transport['fetch'] {
   return async (url, init = {}) => {
     const signed = async (secret: string) => {

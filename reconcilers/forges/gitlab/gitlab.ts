@@ -246,9 +246,9 @@ export function createGitLab({ transport, url, project, token }: ForgeParts): Fo
       (await isAnyIn((leftOut) => listed({ targetBranch: name }, leftOut))),
     comment: (number, sticky) => keepComment(comments, number, sticky, { longest: LONGEST_TEXT }),
     async setStatus(sha, { context, state, description, url: targetUrl, ref }) {
-      const told = { name: context, targetUrl, description: shortened(description, DESCRIPTION) };
+      const fields = { name: context, targetUrl, description: shortened(description, DESCRIPTION) };
       const set = (where: { ref?: string; pipelineId?: number }) =>
-        asked(() => new Commits(options).editStatus(project, sha, STATES[state], { ...told, ...where }));
+        asked(() => new Commits(options).editStatus(project, sha, STATES[state], { ...fields, ...where }));
       const ofBranch = ref === undefined ? {} : { ref };
       const pipeline = await pipelineOf(sha);
       try {

@@ -14,7 +14,7 @@ export interface Denial {
 const PERMISSIONS = /^[a-z_]+=(?:read|write|admin)(?:[,;] ?[a-z_]+=(?:read|write|admin))*$/;
 
 /** Of status 403; null where nothing tells the cause. */
-export function denialOf({ headers, said }: { headers: Headers; said: string }): Denial | null {
+export function denialOf({ headers, message }: { headers: Headers; message: string }): Denial | null {
   const sso = headers.get('x-github-sso');
   if (sso !== null) {
     const url = webAddress(/url=(\S+)/.exec(sso)?.[1]);
@@ -23,21 +23,21 @@ export function denialOf({ headers, said }: { headers: Headers; said: string }):
       advice: `wants the token to be authorized for the single sign-on of the organization${url === null ? '; authorize it under Settings → Developer settings → the token → Configure SSO' : ` at ${url}`}`,
     };
   }
-  if (/ip allow list|ip address.*not (?:allowed|permitted)|not in the list of allowed IP/i.test(said))
+  if (/ip allow list|ip address.*not (?:allowed|permitted)|not in the list of allowed IP/i.test(message))
     return {
       fault: 'credentials',
       advice:
         'does not take requests from the address of the controller; add it to the IP allow list of the organization',
     };
-  if (/archived/i.test(said))
+  if (/archived/i.test(message))
     return {
       fault: 'refused',
       advice: 'has archived the project, which is read-only; unarchive it, or set forge to none',
     };
-  if (/\blocked\b/i.test(said))
+  if (/\blocked\b/i.test(message))
     return {
       fault: 'refused',
-      advice: 'has locked this conversation; unlock it there for the plan to be told',
+      advice: 'has locked this conversation; unlock it there for the plan to be posted',
     };
   const wanted = headers.get('x-accepted-github-permissions');
   if (wanted !== null && wanted.length <= 200 && PERMISSIONS.test(wanted))

@@ -31,14 +31,14 @@ interface Refusal {
 /** Of a status of 400 and more. */
 export function faultOf(refusal: Refusal): ForgeError {
   const { label, status, headers, text, now, usualWaitMs } = refusal;
-  const said = saidIn(refusal);
-  const because = said === '' ? '' : ` (${said})`;
+  const message = messageIn(refusal);
+  const because = message === '' ? '' : ` (${message})`;
   if (isTooOften(status, headers, text)) {
     const at = retryAtOf(headers, now) ?? new Date(Math.min(now + usualWaitMs, now + LONGEST_WAIT_MS));
     const time = `${at.toISOString().slice(11, 16)} UTC`;
     return new ForgeError('rate-limited', `${label} was asked too often; it is asked again at ${time}`, at);
   }
-  const denial = status === 403 ? denialOf({ headers, said }) : null;
+  const denial = status === 403 ? denialOf({ headers, message }) : null;
   switch (true) {
     case status === 401:
       return notTaken(label, because);
@@ -47,28 +47,28 @@ export function faultOf(refusal: Refusal): ForgeError {
         denial?.fault ?? 'credentials',
         status,
         `${label} ${denial?.advice}${because}`,
-        said,
+        message,
       );
     case status === 403:
       return new ForgeReply(
         'credentials',
         status,
         `${label} does not let the token do this${because}; give one that may write pull requests, comments and commit statuses of the project`,
-        said,
+        message,
       );
     case status === 410:
       return new ForgeReply(
         'not-found',
         status,
         `${label} has it no more${because}: it was deleted, or switched off there, as issues may be, which carry the comments of pull requests; switch them on, or correct forge.project`,
-        said,
+        message,
       );
     case status === 404:
       return new ForgeReply(
         'not-found',
         status,
         `${label} has no such project or pull request, or hides it from the token${because}; compare forge.project, and what the token may see`,
-        said,
+        message,
       );
     case status === 407:
       return new ForgeError(
@@ -87,7 +87,7 @@ export function faultOf(refusal: Refusal): ForgeError {
         'refused',
         status,
         `${label} refuses with status ${status}${because || ' and no reason'}`,
-        said,
+        message,
       );
   }
 }
@@ -129,7 +129,7 @@ function resetOf(text: string, now: number): number {
 }
 
 /** What it gives as its reason: `message`, `error` or `errors`, each a text, a list or one level deeper. One short line. */
-function saidIn({ text, redact }: Refusal): string {
+function messageIn({ text, redact }: Refusal): string {
   let answer: unknown;
   try {
     answer = JSON.parse(text);
@@ -209,7 +209,7 @@ export function explainFailure(
   return new Passing('unavailable', guard.unreachable(label, error));
 }
 
-/** The fault that a client library has wrapped; anything else is told as itself. */
+/** The fault that a client library has wrapped; anything else is returned as it is. */
 export function unwrapped(
   error: unknown,
   { label, redact }: { label: string; redact: (text: string) => string },

@@ -34,7 +34,7 @@ export interface TransportOptions {
   base: string;
   /** A path of the same origin that may be asked too. */
   beside?: string;
-  /** As people are told of it: `GitHub at api.github.com`. */
+  /** In messages for users: `GitHub at api.github.com`. */
   label: string;
   /** Never to be seen in any message. */
   token: string;
@@ -200,7 +200,7 @@ const isBelow = (path: string, base: string): boolean => {
   return path === root || path.startsWith(`${root}/`);
 };
 
-/** Made when it is first asked for: what is wrong with a proxy is told to whoever asks the forge. */
+/** Made when it is first asked for: an error of a proxy is the error of the request. */
 function createWay({ token, caCertificate, guard, proxies, label }: TransportOptions, base: URL) {
   const secure = base.protocol === 'https:';
   const host = base.hostname.replace(/^\[|\]$/g, '');
@@ -222,7 +222,7 @@ function createWay({ token, caCertificate, guard, proxies, label }: TransportOpt
     redact = redactorOf(token, proxy);
     const tls = secure ? { secureContext: secureContextWith(caCertificate) } : {};
     const common = { connections: CONNECTIONS, keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS };
-    // The proxy looks names up, and whoever runs it says where it leads to.
+    // The proxy resolves names; its operator decides where it leads.
     if (proxy) return new ProxyAgent({ ...common, uri: proxy.href, requestTls: tls, proxyTunnel: secure });
     return new Agent({ ...common, connect: { ...tls, lookup: guard.lookup } });
   }
@@ -238,7 +238,7 @@ function createWay({ token, caCertificate, guard, proxies, label }: TransportOpt
       return made;
     },
     redact: (text: string) => redact(text),
-    /** Whoever asks after it opens it again. */
+    /** The next request opens it again. */
     async close() {
       const last = made;
       made = null;

@@ -1,4 +1,4 @@
-/** Acting on a plan: what would change is checked, then applied in order, then what left the tree is pruned. */
+/** Carries a plan out: checks the changes, applies them in order, then prunes what left the tree. */
 import type { CommitInfo } from '../../source/index.ts';
 import type { Acted, Observed, PassOptions } from '../pass-types.ts';
 import { type Applying, applies } from '../plan/change.ts';
@@ -8,15 +8,15 @@ import { recordUnwritten } from './record-unwritten.ts';
 import { clearNames, orphanAll, pruneAll } from './remove-objects.ts';
 import { openWork } from './work.ts';
 
-/** @param guarded Why nothing of the plan is to be applied; null where it may be. */
+/** @param guarded Why nothing of the plan may be applied; null where it may. */
 export async function act(
   given: PassOptions,
-  looked: Observed,
+  observed: Observed,
   plan: Plan,
   guarded: string | null,
 ): Promise<Acted> {
-  const options: PassOptions = { ...given, ctx: { ...given.ctx, actor: gitActor(given, looked.commit) } };
-  const work = openWork(options, looked, plan, guarded);
+  const options: PassOptions = { ...given, ctx: { ...given.ctx, actor: gitActor(given, observed.commit) } };
+  const work = openWork(options, observed, plan, guarded);
   const due: Applying[] = [];
   for (const change of plan.changes) {
     if (applies(change)) due.push(change);

@@ -1,4 +1,4 @@
-/** What would change is checked, then applied in order, many manifests in one transaction. */
+/** Checks the changes and applies them in order, many manifests in one transaction. */
 import { componentsOf } from '../../../controller/pipelines/order/index.ts';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
@@ -10,27 +10,27 @@ import { identity, identityOf } from '../read/identity.ts';
 import { batchesOf } from './batches.ts';
 import { rejectManifest, type Work } from './work.ts';
 
-/** Manifests of one transaction. While one batch is written, the next is checked. */
+/** Manifests in one transaction. While one batch is written, the next is checked. */
 const BATCH = 200;
 
 export async function applyAll(work: Work, due: readonly Applying[]): Promise<void> {
-  await refuseAhead(work, due);
+  await rejectAhead(work, due);
   const batches = batchesOf(due, work.options.batch ?? BATCH);
   const engine = due.length <= ENGINE_CHECKS;
   let ahead = checksOf(work, batches[0] ?? [], engine);
   for (const [index, batch] of batches.entries()) {
     const checks = await ahead;
     ahead = checksOf(work, batches[index + 1] ?? [], engine);
-    // Awaited in the next round; it must not count as unhandled before.
+    // Awaited in the next round; until then a rejection must not count as unhandled.
     ahead.catch(() => {});
     work.options.signal.throwIfAborted();
-    const sound = batch.filter((change) => {
+    const valid = batch.filter((change) => {
       const check = checks.get(change);
       const problems = check?.problems ?? [];
       if (problems.length > 0) rejectManifest(work, change, problems, check);
       return problems.length === 0;
     });
-    await apply(work, sound, checks);
+    await apply(work, valid, checks);
   }
   await ahead;
 }
@@ -40,12 +40,12 @@ function checksOf(
   batch: readonly Applying[],
   engine: boolean,
 ): Promise<Map<Change, CheckResult>> {
-  return checkAll(work.options, { secrets: work.looked.secrets, faults: work.faults }, batch, engine);
+  return checkAll(work.options, { secrets: work.observed.secrets, faults: work.faults }, batch, engine);
 }
 
 /**
- * One transaction; where it fails for one manifest's fault, again in halves, so that every other one is applied.
- * All of one kind.
+ * Applies a batch of one kind in one transaction. Where a manifest makes it fail, the batch is halved until only that manifest
+ * is left out.
  */
 async function apply(
   work: Work,
@@ -63,7 +63,7 @@ async function apply(
       ctx,
       execute,
       environmentId: binding.environmentId,
-      commit: work.looked.commit,
+      commit: work.observed.commit,
       items: items.map((change) => ({ manifest: change.manifest, objectId: objectIdOf(change) })),
     });
     for (const [index, change] of items.entries()) applied(work, change, checks, results[index]!);
@@ -86,7 +86,7 @@ async function apply(
 function isWaiting(work: Work, change: Applying, checks: ReadonlyMap<Change, CheckResult>): boolean {
   const { manifest } = change;
   const check = checks.get(change)!;
-  switch (work.standsBy) {
+  switch (work.blockedBy) {
     case null:
       return false;
     case 'observing':
@@ -96,12 +96,12 @@ function isWaiting(work: Work, change: Applying, checks: ReadonlyMap<Change, Che
       work.acted.outcomes.set(change, { type: 'guarded', check, why: work.guarded ?? '' });
       break;
   }
-  work.acted.lines.push({ type: 'observed', kind: manifest.kind, name: manifest.name });
+  work.acted.entries.push({ type: 'observed', kind: manifest.kind, name: manifest.name });
   work.acted.counts.waiting += 1;
   return true;
 }
 
-/** Where it names what is not there and does not come with it, or depends on what is refused in this commit. */
+/** Whether it refers to something that neither exists nor is in the batch, or depends on a refused manifest. */
 function isBlocked(
   work: Work,
   change: Applying,
@@ -114,7 +114,7 @@ function isBlocked(
     );
   const why = blockerOf(
     change,
-    (key) => work.there.has(key) || comesAlong(key),
+    (key) => work.live.has(key) || comesAlong(key),
     (key) => work.refused.has(key),
   );
   if (why === null) return false;
@@ -123,9 +123,10 @@ function isBlocked(
 }
 
 /**
- * Renames go first, whatever they depend on: that is checked before its turn, so that they wait where it will be refused.
+ * Renames are applied first, even before their dependencies. The dependencies are checked ahead, so that a rename waits where
+ * one of them will be refused.
  */
-async function refuseAhead(work: Work, due: readonly Applying[]): Promise<void> {
+async function rejectAhead(work: Work, due: readonly Applying[]): Promise<void> {
   const first = due.filter(renames);
   const byName = new Map(due.map((change) => [identityOf(change.manifest), change]));
   const needs = (change: Applying) =>
@@ -134,12 +135,12 @@ async function refuseAhead(work: Work, due: readonly Applying[]): Promise<void> 
       .flatMap(({ kind, name }) => byName.get(identity(kind, nameKeyOf(name))) ?? []);
   const needed = componentsOf(first, needs).flat();
   if (needed.length === first.length) return;
-  const { looked, faults } = work;
-  const checks = await checkAll(work.options, { secrets: looked.secrets, faults }, needed, false);
+  const { observed, faults } = work;
+  const checks = await checkAll(work.options, { secrets: observed.secrets, faults }, needed, false);
   const wrong = needed.filter((change) => (checks.get(change)?.problems.length ?? 0) > 0);
   const names = (changes: readonly Applying[]) => changes.map(({ manifest }) => identityOf(manifest));
-  const sound = needed.filter((change) => !wrong.includes(change));
-  const { blocked } = withoutBlocked(sound, work.there, [...work.refused, ...names(wrong)]);
+  const valid = needed.filter((change) => !wrong.includes(change));
+  const { blocked } = withoutBlocked(valid, work.live, [...work.refused, ...names(wrong)]);
   for (const key of [...names(wrong), ...names(blocked.map(({ change }) => change))]) work.refused.add(key);
 }
 
@@ -151,7 +152,7 @@ function fail(
   message: string,
 ): void {
   const { kind, name } = change.manifest;
-  work.acted.lines.push({ type: 'failed', kind, name, message });
+  work.acted.entries.push({ type: 'failed', kind, name, message });
   work.acted.outcomes.set(change, { type: 'failed', check: checks.get(change)!, reason, message });
   work.acted.counts.refused += 1;
   work.refused.add(identityOf(change.manifest));
@@ -166,11 +167,11 @@ function applied(
   const { manifest } = change;
   const check = checks.get(change)!;
   work.acted.applied.set(change, result);
-  work.there.add(identityOf(manifest));
+  work.live.add(identityOf(manifest));
   const detail = [`Accepted as ${result.detail}`, ...check.notes].join('. ');
   work.acted.outcomes.set(change, { type: 'applied', check, detail });
   const renamedFrom = renamedFromOf(change);
-  work.acted.lines.push({
+  work.acted.entries.push({
     type: result.outcome,
     kind: manifest.kind,
     name: manifest.name,

@@ -1,7 +1,10 @@
-/** Which changes go into one transaction. */
+/** Cuts changes into batches, each for one transaction. */
 import { type Applying, renames } from '../plan/change.ts';
 
-/** Neighbours of one kind; the order stays. Renames stand first in a plan, and trade names within one transaction. */
+/**
+ * A batch holds neighbours of one kind, in order. Renames come first in a plan and may exceed the size: they can swap names
+ * only within one transaction.
+ */
 export function batchesOf(due: readonly Applying[], size: number): Applying[][] {
   const batches: Applying[][] = [];
   for (const change of due) {

@@ -1,7 +1,7 @@
-/** What a pass notes of changes for which nothing is written: somebody or something is in the way, or nothing is to be done. */
+/** Records the changes of a plan that write nothing: unchanged, held back or conflicting. */
 import type { ManifestKind } from '../../../schemas/manifests/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
-import type { Line } from '../pass-report.ts';
+import type { ReportEntry } from '../pass-report.ts';
 import type { Applying, Change } from '../plan/change.ts';
 import { lastGoodText } from '../plan/last-good.ts';
 import { describePolicyManifest, isUnread } from '../plan/policy-manifests.ts';
@@ -11,7 +11,7 @@ import { rejectManifest, type Work } from './work.ts';
 export type UnappliedChange = Exclude<Change, Applying>;
 
 export function recordUnwritten(work: Work, change: UnappliedChange): void {
-  const { outcomes, lines, counts } = work.acted;
+  const { outcomes, entries, counts } = work.acted;
   switch (change.action) {
     case 'none': {
       const faults = work.faults.get(change.manifest);
@@ -21,55 +21,55 @@ export function recordUnwritten(work: Work, change: UnappliedChange): void {
       }
       outcomes.set(change, { type: 'unchanged' });
       counts.unchanged += 1;
-      if (wasRefused(work, change.manifest)) lines.push(mended(work, change.manifest));
+      if (wasRefused(work, change.manifest)) entries.push(repaired(work, change.manifest));
       return;
     }
     case 'policy': {
       const { manifest, previous } = change;
-      const words = describePolicyManifest(work.options.binding, work.looked.desired, manifest);
+      const description = describePolicyManifest(work.options.binding, work.observed.desired, manifest);
       const isNew = previous?.appliedHash !== manifest.hash;
-      // What holds already does not wait for the plan: that may be held by this very policy.
-      const waits = isNew ? (work.standsBy ?? (isUnread(work.looked.desired) ? 'unread' : null)) : null;
-      outcomes.set(change, { type: 'policy', words, waits });
+      // A policy in force does not wait for the plan, which this very policy may hold back.
+      const waits = isNew ? (work.blockedBy ?? (isUnread(work.observed.desired) ? 'unread' : null)) : null;
+      outcomes.set(change, { type: 'policy', description, waits });
       if (waits === null && isNew)
-        lines.push({ type: 'policy', kind: manifest.kind, name: manifest.name, words });
+        entries.push({ type: 'policy', kind: manifest.kind, name: manifest.name, description });
       return;
     }
     case 'ignore':
       outcomes.set(change, { type: 'ignored' });
       return;
     case 'suspended':
-      outcomes.set(change, { type: 'suspended', word: change.word });
+      outcomes.set(change, { type: 'suspended', override: change.override });
       counts.waiting += 1;
       return;
     case 'held': {
       const { manifest, hold } = change;
       outcomes.set(change, { type: 'held', hold });
       counts.waiting += 1;
-      lines.push({ type: 'held', name: manifest.name, by: hold.by, reason: hold.reason });
+      entries.push({ type: 'held', name: manifest.name, by: hold.by, reason: hold.reason });
       return;
     }
     case 'drifted':
       outcomes.set(change, { type: 'drifted' });
       counts.waiting += 1;
-      lines.push({ type: 'drifted', name: change.manifest.name });
+      entries.push({ type: 'drifted', name: change.manifest.name });
       return;
     case 'conflict': {
       const { manifest, object } = change;
       const message = conflictText(manifest, object.name);
       outcomes.set(change, { type: 'failed', check: null, reason: 'Conflict', message });
       work.refused.add(identityOf(manifest));
-      lines.push({ type: 'failed', kind: manifest.kind, name: manifest.name, message });
+      entries.push({ type: 'failed', kind: manifest.kind, name: manifest.name, message });
       counts.refused += 1;
       return;
     }
     case 'keep': {
       const { kind, name } = change.previous;
       counts.waiting += 1;
-      lines.push({ type: 'kept', kind, name, reason: change.reason });
+      entries.push({ type: 'retained', kind, name, reason: change.reason });
       return;
     }
-    // Done later, or by whoever records.
+    // Handled after applying, or by the record step.
     case 'prune':
     case 'orphan':
     case 'forget':
@@ -78,15 +78,15 @@ export function recordUnwritten(work: Work, change: UnappliedChange): void {
 }
 
 function wasRefused(work: Work, manifest: DesiredManifest): boolean {
-  const stored = work.looked.inventory.get(identityOf(manifest));
+  const stored = work.observed.inventory.get(identityOf(manifest));
   return stored?.conditions.some((one) => one.status === 'False') ?? false;
 }
 
-function mended(work: Work, manifest: DesiredManifest): Line {
+function repaired(work: Work, manifest: DesiredManifest): ReportEntry {
   return {
-    type: 'mended',
+    type: 'repaired',
     name: manifest.name,
-    kept: lastGoodText(work.looked.inventory, manifest, null),
+    lastGood: lastGoodText(work.observed.inventory, manifest, null),
   };
 }
 

@@ -1,4 +1,4 @@
-/** What left the tree is deleted, and what git does not own any more is left to the UI. */
+/** Deletes what left the tree, and hands objects that git no longer owns to the UI. */
 import { gitSyncOrphan } from '../../../controller/delivery/bindings/index.ts';
 import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
 import type { ManifestKind } from '../../../schemas/manifests/index.ts';
@@ -12,20 +12,20 @@ type Pruning = Extract<Change, { action: 'prune' }>;
 type Orphaning = Extract<Change, { action: 'orphan' }>;
 
 /**
- * What left the tree while its name went over to another manifest goes first: that one has to wait for the name. Only
- * where that one is sound, for else nothing would come in its place.
+ * Prunes an object before applying where another manifest takes over its name. Only where that manifest is valid: else
+ * nothing would replace the object.
  */
 export async function clearNames(
   work: Work,
   prunes: readonly Pruning[],
   due: readonly Applying[],
 ): Promise<void> {
-  if (work.standsBy !== null) return;
+  if (work.blockedBy !== null) return;
   const takers = new Map(due.map((change) => [identityOf(change.manifest), change]));
   const displaced = prunes.filter(({ previous }) => takers.has(identityOf(previous)));
   const checks = await checkAll(
     work.options,
-    { secrets: work.looked.secrets, faults: work.faults },
+    { secrets: work.observed.secrets, faults: work.faults },
     displaced.map(({ previous }) => takers.get(identityOf(previous))!),
     true,
   );
@@ -35,31 +35,31 @@ export async function clearNames(
   }
 }
 
-/** Last, in the opposite order of applying, and only where the checks have refused nothing either. */
+/** Runs last, in the reverse order of applying, and only where no check has refused a manifest. */
 export async function pruneAll(work: Work, prunes: readonly Pruning[]): Promise<void> {
   const { acted } = work;
   const order = (kind: string) => KINDS.get(kind as ManifestKind)?.order ?? 0;
   const left = prunes
     .filter((change) => !acted.outcomes.has(change))
     .sort((a, b) => order(b.previous.kind) - order(a.previous.kind));
-  const reason: PruneHold | null = work.standsBy ?? (acted.counts.refused > 0 ? 'broken-manifests' : null);
+  const reason: PruneHold | null = work.blockedBy ?? (acted.counts.refused > 0 ? 'broken-manifests' : null);
   for (const change of left) {
     if (reason === null) {
       await prune(work, change);
       continue;
     }
     const { kind, name } = change.previous;
-    acted.kept.set(change, reason);
+    acted.retained.set(change, reason);
     acted.counts.waiting += 1;
-    acted.lines.push({ type: 'kept', kind, name, reason });
+    acted.entries.push({ type: 'retained', kind, name, reason });
   }
 }
 
-/** What git does not own any more is the UI's, as it is. */
+/** Hands objects that git no longer owns to the UI, unchanged. */
 export async function orphanAll(work: Work, orphans: readonly Orphaning[]): Promise<void> {
   const { ctx, execute, binding } = work.options;
   const { acted } = work;
-  if (work.standsBy !== null) {
+  if (work.blockedBy !== null) {
     acted.counts.waiting += orphans.length;
     return;
   }
@@ -72,7 +72,7 @@ export async function orphanAll(work: Work, orphans: readonly Orphaning[]): Prom
     for (const change of changes) {
       acted.outcomes.set(change, { type: 'applied', check: null, detail: 'Left to the UI' });
       acted.counts.changed += 1;
-      acted.lines.push({ type: 'orphaned', kind, name: change.previous.name });
+      acted.entries.push({ type: 'orphaned', kind, name: change.previous.name });
     }
   }
 }
@@ -86,7 +86,7 @@ async function prune(work: Work, change: Pruning): Promise<void> {
   await kind.prune({ ctx, execute, environmentId: binding.environmentId, objectId });
   work.acted.outcomes.set(change, { type: 'applied', check: null, detail: 'Pruned' });
   work.acted.counts.deleted += 1;
-  work.acted.lines.push({
+  work.acted.entries.push({
     ...{ type: 'pruned', kind: kindName, name },
     stopped: kindName === 'Pipeline' && objectDeployed === true,
   });

@@ -1,7 +1,7 @@
-/** What the steps of acting on a plan share. */
+/** The state that the steps of carrying out a plan share. */
 import type { CheckResult } from '../../kinds/index.ts';
 import type { Problem } from '../../source/index.ts';
-import { type Line, noCounts } from '../pass-report.ts';
+import { noCounts, type ReportEntry } from '../pass-report.ts';
 import type { Acted, Observed, PassOptions } from '../pass-types.ts';
 import { listLiveNames, listRefusedNames } from '../plan/blocked-manifests.ts';
 import type { Applying, Change } from '../plan/change.ts';
@@ -11,36 +11,36 @@ import { identityOf } from '../read/identity.ts';
 
 export interface Work {
   options: PassOptions;
-  looked: Observed;
-  /** What the plan waits for; null where it may be applied. */
+  observed: Observed;
+  /** What the guards object to; null where the plan may be applied. */
   guarded: string | null;
   /** Why nothing may be written; null where it may. */
-  standsBy: 'observing' | 'guarded' | null;
-  /** Objects that manifests may name, by identity: those that were there, and those that this pass has made. */
-  there: Set<string>;
+  blockedBy: 'observing' | 'guarded' | null;
+  /** Identities of objects that manifests may refer to: those that existed, and those that this pass has created. */
+  live: Set<string>;
   faults: Plan['faults'];
-  /** By identity: those of this commit that were not applied, and on which others may wait. */
+  /** Identities of this commit's manifests that were not applied; manifests that depend on them wait. */
   refused: Set<string>;
   acted: Acted;
 }
 
 export const openWork = (
   options: PassOptions,
-  looked: Observed,
+  observed: Observed,
   { faults }: Pick<Plan, 'faults'>,
   guarded: string | null,
 ): Work => ({
-  ...{ options, looked, faults, guarded },
-  refused: listRefusedNames(looked),
-  standsBy: options.binding.mode !== 'sync' ? 'observing' : guarded === null ? null : 'guarded',
-  there: listLiveNames({ ui: looked.ui, recorded: looked.inventory.values() }),
+  ...{ options, observed, faults, guarded },
+  refused: listRefusedNames(observed),
+  blockedBy: options.binding.mode !== 'sync' ? 'observing' : guarded === null ? null : 'guarded',
+  live: listLiveNames({ ui: observed.ui, recorded: observed.inventory.values() }),
   acted: {
     outcomes: new Map(),
     applied: new Map(),
-    kept: new Map(),
+    retained: new Map(),
     problems: [],
-    lines: [],
-    counts: { ...noCounts(), unchanged: looked.focus?.untouched ?? 0 },
+    entries: [],
+    counts: { ...noCounts(), unchanged: observed.focus?.unchanged ?? 0 },
   },
 });
 
@@ -52,10 +52,12 @@ export function rejectManifest(
   check?: CheckResult,
 ): void {
   const { manifest, previous } = change;
-  const kept = lastGoodText(work.looked.inventory, manifest, previous?.nameKey ?? null);
+  const lastGood = lastGoodText(work.observed.inventory, manifest, previous?.nameKey ?? null);
   work.acted.problems.push(...problems);
-  work.acted.lines.push(...problems.slice(0, 3).map((problem): Line => ({ type: 'problem', problem, kept })));
-  work.acted.outcomes.set(change, { type: 'refused', problems, kept, ...(check ? { check } : {}) });
+  work.acted.entries.push(
+    ...problems.slice(0, 3).map((problem): ReportEntry => ({ type: 'problem', problem, lastGood })),
+  );
+  work.acted.outcomes.set(change, { type: 'refused', problems, lastGood, ...(check ? { check } : {}) });
   work.acted.counts.refused += 1;
   work.refused.add(identityOf(manifest));
 }

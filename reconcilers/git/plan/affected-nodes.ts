@@ -1,4 +1,4 @@
-/** On which nodes a plan starts, restarts and stops engines: what runs where now, against what would run where after it. */
+/** On which nodes a plan starts, restarts and stops engines: compares what runs where now and after the plan. */
 import { isDeepStrictEqual } from 'node:util';
 import { effectiveLabels, type GroupRule, listGroupRules } from '../../../controller/fleet/groups/index.ts';
 import {
@@ -25,52 +25,52 @@ export interface Effect {
 }
 
 export interface AffectedNodes {
-  /** Of the environment, in maintenance or not. */
+  /** All nodes of the environment, those in maintenance included. */
   nodes: number;
   hostOf: ReadonlyMap<string, string>;
-  /** Everything that is deployed now, and once the plan was applied. */
+  /** Everything that is deployed now, and after the plan. */
   before: readonly Running[];
   after: readonly Running[];
-  /** For each node what runs on it in the end, once every rollout was broadened, and the labels that it has then. */
+  /** For each node, what runs on it once every rollout has reached all nodes, and its labels then. */
   nodesAfter: readonly NodeAfter[];
-  /** Of changes that reach canary nodes first: how many nodes that are, and how many come after them. */
+  /** For changes that reach canary nodes first: the number of canary nodes, and of nodes that follow. */
   stages: ReadonlyMap<Change, { first: number; later: number }>;
-  /** Node ids by what causes it; a change of a node group causes nothing of its own, `moved` has that. */
+  /** Node ids by the change that affects them. The effects of node group changes are in `moved`. */
   byChange: ReadonlyMap<Change, Effect>;
-  /** Of pipelines that the plan does not change, because labels change. */
+  /** Effects on pipelines that the plan does not change: labels of nodes change. */
   moved: Effect;
 }
 
 export interface NodeAfter {
   host: string;
-  /** What it runs, as it says itself: `vector 0.58.0 (…)`. */
+  /** As the node reports it: `vector 0.58.0 (…)`. */
   engineVersion: string | null;
   labels: LabelMap;
   maintenance: boolean;
-  /** Keys of what runs on it. */
+  /** Keys of the pipelines that run on it. */
   runs: ReadonlySet<string>;
 }
 
 export interface Running {
-  /** The pipeline's id; of one that is to be made, of its manifest. */
+  /** The pipeline's id, or one made from the manifest's name where the plan creates the pipeline. */
   key: string;
   name: string;
   selector: LabelMap | null;
-  /** What an engine restarts for: its config and its log level. */
+  /** An engine restarts when this changes: its config, log level and drain time. */
   config: string;
-  /** While some nodes have it first; null where all get it. */
+  /** Set while canary nodes run it first; null where all nodes get it. */
   staged: {
     canarySelector: LabelMap;
-    /** What the others run meanwhile. */
+    /** What the other nodes run meanwhile. */
     control: { selector: LabelMap | null; config: string } | null;
   } | null;
 }
 
-const noTouch = (): Effect => ({ starts: [], restarts: [], stops: [] });
+const noEffect = (): Effect => ({ starts: [], restarts: [], stops: [] });
 
 export async function affectedNodes(ctx: Context, environmentId: string, plan: Plan): Promise<AffectedNodes> {
   const status = await readStatus(ctx, { environmentId });
-  const touching = plan.changes.filter(
+  const affecting = plan.changes.filter(
     (change) => applies(change) || change.action === 'prune' || change.action === 'orphan',
   );
   const deployed = await listDeployed(ctx.db, environmentId);
@@ -78,7 +78,7 @@ export async function affectedNodes(ctx: Context, environmentId: string, plan: P
   const before = runningOf(deployed);
   const causes = new Map<string, Change>();
   const after = new Map(before.map((one) => [one.key, one]));
-  for (const change of touching) {
+  for (const change of affecting) {
     if (!applies(change)) {
       if (change.action !== 'prune' || change.previous.kind !== 'Pipeline') continue;
       const key = change.previous.objectId ?? '';
@@ -102,21 +102,21 @@ export async function affectedNodes(ctx: Context, environmentId: string, plan: P
     }
   }
   const now = status.nodes.map(({ node, labels }) => ({ labels, maintenance: node.maintenance }));
-  const planned = groupsAfter(groups, touching);
+  const planned = groupsAfter(groups, affecting);
   const then = status.nodes.map(({ node }) => ({
     labels: effectiveLabels(node.agentLabels, node.uiLabels, planned),
     maintenance: node.maintenance,
   }));
-  const runsNow = placesOf(before, now);
-  const runsThen = placesOf([...after.values()], then);
-  const inTheEnd = placesOf(
+  const runsNow = runsPerNode(before, now);
+  const runsThen = runsPerNode([...after.values()], then);
+  const inTheEnd = runsPerNode(
     [...after.values()].map((one) => ({ ...one, staged: null })),
     then,
   );
   const byChange = new Map<Change, Effect>();
   const stages = new Map<Change, { first: number; later: number }>();
   for (const [key, change] of causes) if (after.get(key)?.staged) stages.set(change, { first: 0, later: 0 });
-  const moved = noTouch();
+  const moved = noEffect();
   for (const [index, { node }] of status.nodes.entries()) {
     const was = runsNow[index] ?? new Map<string, string>();
     const willBe = runsThen[index] ?? new Map<string, string>();
@@ -126,9 +126,9 @@ export async function affectedNodes(ctx: Context, environmentId: string, plan: P
       const stage = cause && stages.get(cause);
       if (stage && effect !== null) stage.first += 1;
       if (effect === null) continue;
-      const touch = cause ? (byChange.get(cause) ?? noTouch()) : moved;
-      if (cause) byChange.set(cause, touch);
-      touch[effect].push(node.id);
+      const total = cause ? (byChange.get(cause) ?? noEffect()) : moved;
+      if (cause) byChange.set(cause, total);
+      total[effect].push(node.id);
     }
   }
   for (const [key, change] of causes) {
@@ -136,11 +136,11 @@ export async function affectedNodes(ctx: Context, environmentId: string, plan: P
     if (stage)
       stage.later = runsThen.filter((runs, index) => runs.get(key) !== inTheEnd[index]?.get(key)).length;
   }
-  const calledOf = apart(status.nodes.map(({ node }) => node));
-  const hostOf = new Map(status.nodes.map(({ node }) => [node.id, calledOf(node)]));
+  const labelOf = distinctHosts(status.nodes.map(({ node }) => node));
+  const hostOf = new Map(status.nodes.map(({ node }) => [node.id, labelOf(node)]));
   const nodesAfter = status.nodes.map(
     ({ node }, index): NodeAfter => ({
-      host: calledOf(node),
+      host: labelOf(node),
       engineVersion: node.engineVersion,
       labels: then[index]?.labels ?? {},
       maintenance: node.maintenance,
@@ -160,17 +160,17 @@ function effectOf(was: string | undefined, willBe: string | undefined): keyof Ef
 }
 
 /** For each node what runs on it, by key. */
-function placesOf(
+function runsPerNode(
   running: readonly Running[],
   nodes: readonly { labels: LabelMap; maintenance: boolean }[],
 ): Map<string, string>[] {
   const deployables = running.map(deployableOf);
   return desiredPipelines(deployables, nodes).map(
-    (places, index) =>
+    (positions, index) =>
       new Map(
-        places.flatMap((place) => {
-          const one = running[place];
-          const deployable = deployables[place];
+        positions.flatMap((position) => {
+          const one = running[position];
+          const deployable = deployables[position];
           if (!one || !deployable) return [];
           const isControl = one.staged && !isCanary(deployable, nodes[index]?.labels ?? {});
           return [[one.key, (isControl ? one.staged?.control?.config : null) ?? one.config] as const];
@@ -191,7 +191,7 @@ function deployableOf({ key, selector, staged }: Running): Deployable {
   };
 }
 
-/** By pipeline; of one with a rollout the version that all would get in the end. */
+/** One entry for each pipeline. During a rollout it holds the version that all nodes would get in the end. */
 function runningOf(deployed: readonly DeployedConfig[]): Running[] {
   const textOf = (one: DeployedConfig) => `${one.logLevel} ${one.drainSeconds ?? ''}\n${one.configYaml}`;
   return [...Map.groupBy(deployed, ({ pipelineId }) => pipelineId)].flatMap(([key, versions]): Running[] => {
@@ -213,7 +213,7 @@ function runningOf(deployed: readonly DeployedConfig[]): Running[] {
   });
 }
 
-/** As git's version would go: to canary nodes first, unless the others run the very same. */
+/** A new version goes to canary nodes first, unless the other nodes already run the same. */
 function stagedOf(
   { rollout }: DesiredManifest<'Pipeline'>['spec'],
   planned: Pick<Running, 'selector' | 'config'>,
@@ -229,7 +229,7 @@ function stagedOf(
   };
 }
 
-/** The rules as they are once the plan was applied, in the order in which they give labels. */
+/** The group rules after the plan, in the order in which they give labels. */
 function groupsAfter(groups: readonly GroupRule[], changes: readonly Change[]): GroupRule[] {
   const after = new Map(groups.map((group) => [group.id, group]));
   for (const change of changes) {
@@ -254,15 +254,15 @@ function ruleOf(change: Applying): GroupRule {
   };
 }
 
-/** Hosts as plans name them; nodes that share one by their names, which tell them apart. */
-function apart(nodes: readonly { name: string; host: string }[]) {
+/** Plans name nodes by their hosts; nodes that share a host, by their names. */
+function distinctHosts(nodes: readonly { name: string; host: string }[]) {
   const times = new Map<string, number>();
   for (const { host } of nodes) times.set(host, (times.get(host) ?? 0) + 1);
   return ({ name, host }: { name: string; host: string }): string =>
     (times.get(host) ?? 0) > 1 ? name : host;
 }
 
-/** Nodes on which something that runs is interrupted. */
+/** Nodes on which the plan restarts or stops an engine. */
 export function disturbedNodes({ byChange, moved }: AffectedNodes): Set<string> {
   return new Set([...byChange.values(), moved].flatMap(({ restarts, stops }) => [...restarts, ...stops]));
 }

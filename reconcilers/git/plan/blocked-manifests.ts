@@ -1,4 +1,4 @@
-/** Which manifests of a plan will be refused, as far as that is known before anything of them was checked. */
+/** Which manifests of a plan will be refused, as far as this is known before they are checked. */
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import { KINDS } from '../../kinds/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
@@ -7,21 +7,21 @@ import { identity, identityOf } from '../read/identity.ts';
 import { type Applying, applies, type Change } from './change.ts';
 import { attribute, groupByIdentity } from './last-good.ts';
 
-interface There {
+interface LiveObjects {
   ui: Iterable<{ kind: string; nameKey: string }>;
   recorded: Iterable<{ kind: string; objectName: string | null }>;
 }
 
-/** Objects that manifests may name, by identity: those that live. */
-export function listLiveNames({ ui, recorded }: There): Set<string> {
-  const there = new Set<string>();
-  for (const object of ui) there.add(identityOf(object));
+/** By identity, the live objects that manifests may refer to. */
+export function listLiveNames({ ui, recorded }: LiveObjects): Set<string> {
+  const live = new Set<string>();
+  for (const object of ui) live.add(identityOf(object));
   for (const { kind, objectName } of recorded)
-    if (objectName !== null) there.add(identity(kind, nameKeyOf(objectName)));
-  return there;
+    if (objectName !== null) live.add(identity(kind, nameKeyOf(objectName)));
+  return live;
 }
 
-/** By identity, documents that were refused before any plan was made. */
+/** By identity, the documents that reading the commit has refused. */
 export function listRefusedNames({
   desired,
   inventory,
@@ -33,10 +33,10 @@ export function listRefusedNames({
   return new Set([...groupByIdentity(attributed).map(identityOf), ...documents]);
 }
 
-/** Why a change waits for others, or null where it need not. */
+/** Why a change waits for other manifests; null where it does not. */
 export function blockerOf(
   { manifest }: Applying,
-  isThere: (key: string) => boolean,
+  isLive: (key: string) => boolean,
   isRefused: (key: string) => boolean,
 ): string | null {
   let missing: string | null = null;
@@ -44,7 +44,7 @@ export function blockerOf(
     const key = identity(kind, nameKeyOf(name));
     if (blocks && isRefused(key))
       return `waits for "${name}", on which it depends and which could not be applied; the commit that repairs "${name}" applies this one too`;
-    if (!isThere(key)) missing ??= `waits for "${name}", on which it depends and which is not there yet`;
+    if (!isLive(key)) missing ??= `waits for "${name}", on which it depends and which is not there yet`;
   }
   return missing;
 }
@@ -55,44 +55,44 @@ export interface Blocked {
 }
 
 /**
- * Whoever names what is not there and does not come with it waits, or depends on what is refused; and so do those that
- * depend on it.
+ * A change is blocked when it refers to something that neither exists nor is among the changes, or depends on a refused
+ * manifest. Changes that depend on a blocked one are blocked too.
  * @param refused By identity.
  */
 export function withoutBlocked(
   due: readonly Applying[],
-  there: ReadonlySet<string>,
+  live: ReadonlySet<string>,
   refused: Iterable<string> = [],
-): { sound: Applying[]; blocked: Blocked[] } {
-  let sound = [...due];
+): { ready: Applying[]; blocked: Blocked[] } {
+  let ready = [...due];
   const out = new Set(refused);
   const blocked: Blocked[] = [];
   for (;;) {
-    const coming = new Set(sound.map(({ manifest }) => identityOf(manifest)));
-    const stuck = sound.flatMap((change): Blocked[] => {
+    const coming = new Set(ready.map(({ manifest }) => identityOf(manifest)));
+    const stuck = ready.flatMap((change): Blocked[] => {
       const why = blockerOf(
         change,
-        (key) => there.has(key) || coming.has(key),
+        (key) => live.has(key) || coming.has(key),
         (key) => out.has(key),
       );
       return why === null ? [] : [{ change, why }];
     });
-    if (stuck.length === 0) return { sound, blocked };
+    if (stuck.length === 0) return { ready, blocked };
     blocked.push(...stuck);
     for (const { change } of stuck) out.add(identityOf(change.manifest));
     const gone = new Set(stuck.map(({ change }) => change));
-    sound = sound.filter((change) => !gone.has(change));
+    ready = ready.filter((change) => !gone.has(change));
   }
 }
 
-const namesOthers = ({ manifest }: Applying): boolean =>
+const hasReferences = ({ manifest }: Applying): boolean =>
   (KINDS.get(manifest.kind)?.references(manifest) ?? []).length > 0;
 
-/** While one of them is refused, nothing is deleted. */
+/** Whether one of the changes will be refused; then nothing is pruned. */
 export function refusesAny(
   changes: readonly Change[],
   faults: Pick<ReadonlyMap<DesiredManifest, unknown>, 'has'>,
-  there: () => ReadonlySet<string>,
+  live: () => ReadonlySet<string>,
 ): boolean {
   const due: Applying[] = [];
   for (const change of changes) {
@@ -101,5 +101,5 @@ export function refusesAny(
     if (faults.has(change.manifest)) return true;
     if (applies(change)) due.push(change);
   }
-  return due.some(namesOthers) && withoutBlocked(due, there()).blocked.length > 0;
+  return due.some(hasReferences) && withoutBlocked(due, live()).blocked.length > 0;
 }

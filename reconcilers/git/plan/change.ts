@@ -1,9 +1,9 @@
-/** What a plan is made of: one change for each manifest, and for each object whose manifest is gone. */
+/** The changes of a plan: one for each manifest, and one for each object whose manifest is gone. */
 import type { DesiredManifest } from '../../source/index.ts';
 import type { Hold, Override, UiObject } from '../read/overrides.ts';
 import type { PolicyManifest } from './policy-manifests.ts';
 
-/** One line of the inventory, with what the database holds of the object. */
+/** One line of the inventory, with the state of its object. */
 export interface Recorded {
   kind: string;
   nameKey: string;
@@ -14,7 +14,7 @@ export interface Recorded {
   appliedHash: string | null;
   /** Null where it is not known. */
   appliedMeta?: string | null;
-  /** What its manifest said last. */
+  /** The hash of its manifest in the last pass. */
   seenHash?: string | null;
   objectName: string | null;
   objectHash: string | null;
@@ -35,24 +35,29 @@ export type Change =
   /** Takes over an object of the UI, with its id and history. */
   | { action: 'adopt'; manifest: DesiredManifest; previous: null; object: UiObject }
   | { action: 'none'; manifest: DesiredManifest; previous: Recorded }
-  /** Somebody has changed the object past git, and the policy says to leave it at that. */
+  /** The object was changed outside git, and the policy leaves the change in place. */
   | { action: 'drifted'; manifest: DesiredManifest; previous: Recorded }
-  /** A namesake that the UI owns, and nobody has said that git may have it. */
+  /** The UI owns an object of this name, and no operator has let git adopt it. */
   | { action: 'conflict'; manifest: DesiredManifest; previous: null; object: UiObject }
-  /** Says what git may do here; it becomes no object. */
+  /** Sets what git may do here; it has no object. */
   | { action: 'policy'; manifest: PolicyManifest; previous: Recorded | null }
-  /** Read and checked, and the policy leaves the kind to the UI. */
+  /** Read and checked only: the policy leaves this kind to the UI. */
   | { action: 'ignore'; manifest: DesiredManifest; previous: Recorded | null }
-  /** By an operator's word; null: the manifest itself says so. */
-  | { action: 'suspended'; manifest: DesiredManifest; previous: Recorded | null; word: Override | null }
-  /** This very spec is not to be applied again. */
+  /** By an operator; null where the manifest itself asks for it. */
+  | {
+      action: 'suspended';
+      manifest: DesiredManifest;
+      previous: Recorded | null;
+      override: Override | null;
+    }
+  /** An operator forbids this very spec. */
   | { action: 'held'; manifest: DesiredManifest; previous: Recorded | null; hold: Hold }
   | { action: 'prune'; previous: Recorded }
-  /** Git does not own its kind any more: from now on it is the UI's. */
+  /** Git no longer owns the kind: the object passes to the UI. */
   | { action: 'orphan'; previous: Recorded }
-  /** Left the tree, and is kept for the reason given. */
+  /** The manifest is gone; the object is retained for this reason. */
   | { action: 'keep'; previous: Recorded; reason: PruneHold }
-  /** Was refused before it became an object, and is gone now. */
+  /** The manifest was refused before it had an object, and is gone now. */
   | { action: 'forget'; previous: Recorded };
 
 export type PruneHold =
@@ -65,9 +70,9 @@ export type PruneHold =
   /** The policy says that nothing is pruned. */
   | 'no-prune'
   | 'suspended'
-  /** Said by the pass, not by the plan: the whole plan waits for an ADMIN. */
+  /** Set by the pass, not by the plan: the whole plan waits for an ADMIN. */
   | 'guarded'
-  /** Said by the pass, not by the plan: the binding's mode is not `sync`. */
+  /** Set by the pass, not by the plan: the binding's mode is not `sync`. */
   | 'observing';
 
 const ACTING: ReadonlySet<Change['action']> = new Set(['create', 'update', 'adopt', 'prune', 'orphan']);
@@ -77,20 +82,20 @@ export type Applying = Extract<Change, { action: 'create' | 'update' | 'adopt' }
 export const applies = (change: Change): change is Applying =>
   change.action === 'create' || change.action === 'update' || change.action === 'adopt';
 
-/** The row that the manifest is applied to; null where it is made. */
+/** The row that the manifest is applied to; null where a new one is inserted. */
 export const objectIdOf = (change: Applying): string | null =>
   change.action === 'adopt' ? change.object.id : (change.previous?.objectId ?? null);
 
-/** @throws for a change of what is gone */
+/** @throws where the manifest is gone */
 export const manifestOf = (change: Change): DesiredManifest => {
-  if (!('manifest' in change)) throw new Error('a change of a manifest');
+  if (!('manifest' in change)) throw new Error(`a change "${change.action}" has no manifest`);
   return change.manifest;
 };
 
-/** Renames come first and together: names that are traded are free for one another only within one transaction. */
+/** Renames come first and together: objects can swap names only within one transaction. */
 export const renames = (change: Change): boolean => renamedFromOf(change) !== null;
 
-/** What the object was called before. */
+/** The object's name before the change. */
 export function renamedFromOf(change: Change): string | null {
   if (change.action === 'update') return change.renamedFrom;
   if (change.action !== 'adopt' || change.object.name === change.manifest.name) return null;

@@ -1,6 +1,6 @@
 /**
- * After a pass that left nothing to do, only what git has changed since can need anything: a plan over that alone is the
- * plan over everything, without the ten thousand manifests for which nothing is to be done.
+ * After a pass that left nothing to do, only manifests that git has changed since can need a change. A plan over those alone
+ * equals the plan over all, and need not look at ten thousand manifests that stay as they are.
  */
 import type { InventoryRecord } from '../../../controller/delivery/bindings/index.ts';
 import { KINDS } from '../../kinds/index.ts';
@@ -10,16 +10,16 @@ import { identityOf } from '../read/identity.ts';
 
 export interface Focus {
   manifests: DesiredManifest[];
-  /** The lines of the inventory that stand for them, or for what is gone. */
+  /** The inventory lines of these manifests, and of those that are gone. */
   recorded: InventoryRecord[];
-  /** Manifests of kinds that are acted on, and that nothing has happened to. */
-  untouched: number;
+  /** The number of unchanged manifests of kinds that have objects. */
+  unchanged: number;
 }
 
 /**
- * @param settled What the last pass brought about to the end; null where there is no such pass.
- * @param more Manifests to look at though they are as before.
- * @returns null where all has to be looked at.
+ * @param settled The desired state that the last pass settled; null where there is none.
+ * @param more Unchanged manifests that are to be planned too.
+ * @returns null where everything has to be planned.
  */
 export function focusOf(
   desired: Desired,
@@ -29,17 +29,20 @@ export function focusOf(
 ): Focus | null {
   if (!settled || desired.changed === null || desired.since !== settled.commit) return null;
   const manifests = [...new Set([...desired.changed, ...more])];
-  const touched = new Set([...manifests, ...desired.gone].map(identityOf));
-  const recorded = [...touched].flatMap((key) => inventory.get(key) ?? []);
-  return { manifests, recorded, untouched: countOfKinds(desired.manifests) - countOfKinds(manifests) };
+  const affected = new Set([...manifests, ...desired.gone].map(identityOf));
+  const recorded = [...affected].flatMap((key) => inventory.get(key) ?? []);
+  return { manifests, recorded, unchanged: countOfKinds(desired.manifests) - countOfKinds(manifests) };
 }
 
-/** How many are of a kind that is acted on. */
+/** How many are of a kind that has objects. */
 export const countOfKinds = (manifests: readonly DesiredManifest[]): number =>
   manifests.reduce((count, { kind }) => count + (KINDS.has(kind) ? 1 : 0), 0);
 
-/** The manifests whose references may have come to point to nothing. */
-export const mayDangle = (desired: Desired, settled: Desired | null): Iterable<DesiredManifest> =>
+/** The manifests whose references may have become dangling. */
+export const listReferenceCandidates = (
+  desired: Desired,
+  settled: Desired | null,
+): Iterable<DesiredManifest> =>
   settled && desired.changed !== null && desired.since === settled.commit && desired.gone.length === 0
     ? desired.changed
     : desired.manifests;

@@ -1,14 +1,14 @@
-/** Asking each kind whether what a manifest describes is sound. */
+/** Has the kind of each changed manifest check it. */
 import { readNodeEngines } from '../../../controller/fleet/engines/index.ts';
 import { type CheckResult, KINDS, type Kind } from '../../kinds/index.ts';
 import type { Observed, PassOptions } from '../pass-types.ts';
 import type { Applying, Change, Plan } from './plan.ts';
 
-/** Above this, the engine itself is not asked about each changed manifest: it starts a process for every one. */
+/** Above this number of changes the engine does not check each manifest: every check starts a process. */
 export const ENGINE_CHECKS = 24;
 const PARALLEL_CHECKS = 4;
 
-/** A few at a time. */
+/** @param engine Whether the engine checks each manifest. */
 export async function checkAll(
   { ctx, binding, signal }: Pick<PassOptions, 'ctx' | 'binding' | 'signal'>,
   { secrets, faults }: Pick<Observed, 'secrets'> & Pick<Plan, 'faults'>,

@@ -1,15 +1,14 @@
-/** What git wants, what is, and the difference: everything of a pass that comes before it acts. Nothing here writes an object. */
-
+/** The steps of a pass before it acts: observe desired and actual state, plan, evaluate the guards. Nothing here writes an object. */
 import { type Binding, policiesOf } from '../../../controller/delivery/bindings/index.ts';
-import { listOrdered, listStored } from '../../../controller/pipelines/order/index.ts';
+import { listOrdered, listUiDependencies } from '../../../controller/pipelines/order/index.ts';
 import type { GuardResult } from '../../../schemas/api/git-plan.ts';
 import type { CheckResult } from '../../kinds/index.ts';
 import { descends, readCommit, readDesired, resolveFullRef } from '../../source/index.ts';
 import type { Observed, PassOptions } from '../pass-types.ts';
-import { readAsItIs } from '../read/pass-memory.ts';
+import { readWithoutNotes } from '../read/pass-memory.ts';
 import { affectedNodes, disturbedNodes } from './affected-nodes.ts';
 import { listLiveNames } from './blocked-manifests.ts';
-import { focusOf, mayDangle } from './changed-manifests.ts';
+import { focusOf, listReferenceCandidates } from './changed-manifests.ts';
 import { checkAll, ENGINE_CHECKS } from './check-changes.ts';
 import { hasDependencies, type ObservedOrder } from './dependency-cycles.ts';
 import { evaluateGuards } from './guards.ts';
@@ -19,40 +18,40 @@ import { danglingReferences } from './references.ts';
 
 export interface ComputeOptions
   extends Pick<PassOptions, 'ctx' | 'binding' | 'repository' | 'cache' | 'signal' | 'memory'> {
-  /** The commit to plan for; without it the one that the binding's branch stands at. */
+  /** The commit to plan for; by default the head of the binding's branch. */
   commit?: string;
-  /** Said by whoever knows that the commit stands for one on top of what was applied; else git is asked. */
+  /** Whether the commit counts as one on top of the applied commit; by default git decides. */
   descends?: boolean;
-  /** False: nothing is checked, and `checks` is empty. */
+  /** False leaves `checks` empty. */
   check?: boolean;
 }
 
 export interface Computed {
-  looked: Observed;
+  observed: Observed;
   plan: Plan;
-  /** Those that are set, exceeded or not, and the holds that the plan is under. */
+  /** Every guard that is set, exceeded or not, and every hold on the plan. */
   guards: GuardResult[];
-  /** Of what would be applied. */
+  /** For the changes that would be applied. */
   checks: ReadonlyMap<Change, CheckResult>;
 }
 
-/** A message for people that is shown as it is. */
+/** The message is shown to users as it is. */
 export class SourceProblem extends Error {}
 
 /**
  * Applies and records nothing.
- * @throws SourceProblem, GitRepositoryError where git cannot be read: then nothing is known, which is not "nothing to do".
+ * @throws SourceProblem, GitRepositoryError where git cannot be read: an unknown plan is not an empty one.
  */
 export async function computePlan(options: ComputeOptions): Promise<Computed> {
-  const looked = await observe(options);
-  const plan = planOf(looked);
-  const guards = await guardsOf(options, looked, plan);
+  const observed = await observe(options);
+  const plan = planOf(observed);
+  const guards = await guardsOf(options, observed, plan);
   const due = plan.changes.filter(applies);
   const checks =
     options.check === false
       ? new Map()
-      : await checkAll(options, { ...looked, ...plan }, due, due.length <= ENGINE_CHECKS);
-  return { looked, plan, guards, checks };
+      : await checkAll(options, { ...observed, ...plan }, due, due.length <= ENGINE_CHECKS);
+  return { observed, plan, guards, checks };
 }
 
 export async function observe(options: ComputeOptions): Promise<Observed> {
@@ -60,29 +59,41 @@ export async function observe(options: ComputeOptions): Promise<Observed> {
   const found = options.commit === undefined ? await resolveFullRef(repository, binding.ref) : null;
   const head = options.commit ?? found?.sha;
   if (head === undefined) throw new SourceProblem(missingRef(binding));
-  const [commit, desired, { inventory, secrets, said, ui }] = await Promise.all([
+  const [commit, desired, { inventory, secrets, operatorInput, ui }] = await Promise.all([
     readCommit(repository, head),
     readDesired(repository, head, { path: binding.path, sharedPaths: binding.sharedPaths }, cache),
-    memory ? memory.read(ctx, binding) : readAsItIs(ctx.db, binding),
+    memory ? memory.read(ctx, binding) : readWithoutNotes(ctx.db, binding),
   ]);
   const applied = binding.appliedCommit?.sha ?? null;
   const follows =
     options.descends ??
     (applied === null ||
-      // Looking again at the commit that rewrote history is no commit on top of it.
+      // A second pass over the commit that rewrote history does not follow it.
       (applied === head ? binding.rewrittenCommit !== head : await descends(repository, head, applied)));
   const settled = memory?.settled ?? null;
   const policy = policiesOf(binding).effective;
-  const candidates = settled === desired ? [] : [...mayDangle(desired, settled)];
+  const candidates = settled === desired ? [] : [...listReferenceCandidates(desired, settled)];
   const { environmentId } = binding;
   const dangling = await danglingReferences(ctx, environmentId, desired, candidates, new Set(policy.owns));
-  // A circle comes up with a dependency that is new. It may lead through manifests that nobody has changed.
+  // Only a new dependency can close a cycle, which may lead through unchanged manifests.
   const order = candidates.some(hasDependencies) ? await readOrder(ctx.db, environmentId) : null;
-  // What one of them says of itself depends on the binding and on the others.
+  // The conditions of a policy manifest depend on the binding and on other policy manifests.
   const more = [...dangling.keys(), ...desired.manifests.filter(isPolicy)];
   const focus = order === null ? focusOf(desired, settled, inventory, more) : null;
   return {
-    ...{ commit, desired, inventory, secrets, said, ui, policy, descends: follows, focus, dangling, order },
+    ...{
+      commit,
+      desired,
+      inventory,
+      secrets,
+      operatorInput,
+      ui,
+      policy,
+      descends: follows,
+      focus,
+      dangling,
+      order,
+    },
     refName: found?.name ?? null,
   };
 }
@@ -99,21 +110,21 @@ export function missingRef({ ref, resolvedRef }: Binding): string {
 
 const readOrder = async (db: ComputeOptions['ctx']['db'], environmentId: string): Promise<ObservedOrder> => ({
   pipelines: await listOrdered(db, environmentId),
-  stored: await listStored(db, environmentId),
+  stored: await listUiDependencies(db, environmentId),
 });
 
-export const planOf = (looked: Observed): Plan =>
+export const planOf = (observed: Observed): Plan =>
   makePlan({
-    desired: looked.desired,
-    ...(looked.focus ?? { recorded: [...looked.inventory.values()] }),
-    descends: looked.descends,
-    allowedDeletes: allowedDeletes(looked.commit.message),
-    policy: looked.policy,
-    said: looked.said,
-    ui: looked.ui,
-    dangling: looked.dangling,
-    order: looked.order,
-    there: () => listLiveNames({ ui: looked.ui, recorded: looked.inventory.values() }),
+    desired: observed.desired,
+    ...(observed.focus ?? { recorded: [...observed.inventory.values()] }),
+    descends: observed.descends,
+    allowedDeletes: allowedDeletes(observed.commit.message),
+    policy: observed.policy,
+    operatorInput: observed.operatorInput,
+    ui: observed.ui,
+    dangling: observed.dangling,
+    order: observed.order,
+    liveNames: () => listLiveNames({ ui: observed.ui, recorded: observed.inventory.values() }),
   });
 
 export async function guardsOf(
@@ -121,19 +132,19 @@ export async function guardsOf(
   { inventory, ui, policy, descends, commit }: Observed,
   plan: Plan,
 ): Promise<GuardResult[]> {
-  const living = [...inventory.values()].filter(({ objectName }) => objectName !== null);
-  const asked = policy.maxNodeRestartPercent !== null && !plan.empty;
-  const touched = asked ? await affectedNodes(ctx, binding.environmentId, plan) : null;
+  const live = [...inventory.values()].filter(({ objectName }) => objectName !== null);
+  const isLimited = policy.maxNodeRestartPercent !== null && !plan.empty;
+  const affected = isLimited ? await affectedNodes(ctx, binding.environmentId, plan) : null;
   const owns = new Set<string>(policy.owns);
-  // What a first pass has made that did not live to record it is no reason to wait.
-  const standing = [...ui, ...living.filter(({ appliedCommit }) => appliedCommit !== null)];
+  // Objects that a killed first pass has created without recording them do not count.
+  const existing = [...ui, ...live.filter(({ appliedCommit }) => appliedCommit !== null)];
   return evaluateGuards(
     plan,
     {
-      ownedObjects: living.length,
-      nodes: touched?.nodes ?? null,
-      disturbedNodes: touched && disturbedNodes(touched).size,
-      firstPlan: binding.begunAt === null && standing.some(({ kind }) => owns.has(kind)),
+      ownedObjects: live.length,
+      nodes: affected?.nodes ?? null,
+      disturbedNodes: affected && disturbedNodes(affected).size,
+      firstPlan: binding.begunAt === null && existing.some(({ kind }) => owns.has(kind)),
       rewritten: !descends,
     },
     policy,

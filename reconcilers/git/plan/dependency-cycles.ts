@@ -1,4 +1,4 @@
-/** What is wrong with manifests whose dependencies form a circle, told with every file and line of it. Pure. */
+/** Reports manifests whose dependencies form a cycle, with every file and line of the cycle. Pure. */
 import {
   circleText,
   type OrderedPipeline,
@@ -6,42 +6,41 @@ import {
 } from '../../../controller/pipelines/order/index.ts';
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import { KINDS } from '../../kinds/index.ts';
-import type { DesiredManifest, Problem } from '../../source/index.ts';
-import { problemLocation } from '../pass-report.ts';
+import { type DesiredManifest, type Problem, problemLocation } from '../../source/index.ts';
 import { applies, type Change } from './change.ts';
 import { type DependencyNode, orderOf } from './dependency-order.ts';
 
-/** What the database holds of the order of an environment's pipelines. */
+/** The dependencies of an environment's pipelines in the database. */
 export interface ObservedOrder {
   pipelines: readonly OrderedPipeline[];
-  /** Made by people. */
+  /** Made in the UI or by the API. */
   stored: readonly StoredDependency[];
 }
 
-/** A manifest, and the pipeline that it becomes. */
+/** A manifest, and its pipeline. */
 interface Wanted {
   manifest: DesiredManifest;
   objectId: string | null;
-  /** False where its pipeline stays as it is, whatever the manifest says. */
+  /** False where the pipeline stays as it is in spite of the manifest. */
   isApplied: boolean;
 }
 
-/** Of manifests alone, as where there is no database. */
+/** Among manifests alone, where there is no database. */
 export const findCyclesAmong = (manifests: readonly DesiredManifest[]): Map<DesiredManifest, Problem[]> =>
-  circles(
+  problemsOfCycles(
     manifests.map((manifest) => ({ manifest, objectId: null, isApplied: true })),
     { pipelines: [], stored: [] },
   );
 
 /**
  * @param refused Manifests that are refused for another reason: their pipelines stay as they are.
- * @param leaving Ids of objects that the plan deletes.
+ * @param removed Ids of objects that the plan deletes.
  */
 export function findCycles(
   changes: readonly Change[],
   { pipelines, stored }: ObservedOrder,
   refused: Pick<ReadonlyMap<DesiredManifest, unknown>, 'has'>,
-  leaving: ReadonlySet<string>,
+  removed: ReadonlySet<string>,
 ): Map<DesiredManifest, Problem[]> {
   const wanted = changes.flatMap((change): Wanted[] => {
     if (!('manifest' in change) || change.action === 'policy' || change.action === 'ignore') return [];
@@ -50,16 +49,19 @@ export function findCycles(
     const isApplied = (applies(change) || change.action === 'none') && !refused.has(manifest);
     return [{ manifest, objectId, isApplied }];
   });
-  return circles(wanted, { pipelines: pipelines.filter(({ id }) => !leaving.has(id)), stored });
+  return problemsOfCycles(wanted, { pipelines: pipelines.filter(({ id }) => !removed.has(id)), stored });
 }
 
-/** What a manifest is applied after: names of its own kind. */
-const entriesOf = (manifest: DesiredManifest) =>
+/** The dependencies of a manifest: references to its own kind. */
+const dependenciesIn = (manifest: DesiredManifest) =>
   (KINDS.get(manifest.kind)?.references(manifest) ?? []).filter(({ kind }) => kind === manifest.kind);
 
-export const hasDependencies = (manifest: DesiredManifest): boolean => entriesOf(manifest).length > 0;
+export const hasDependencies = (manifest: DesiredManifest): boolean => dependenciesIn(manifest).length > 0;
 
-function circles(wanted: readonly Wanted[], observed: ObservedOrder): Map<DesiredManifest, Problem[]> {
+function problemsOfCycles(
+  wanted: readonly Wanted[],
+  observed: ObservedOrder,
+): Map<DesiredManifest, Problem[]> {
   const graph = graphOf(
     wanted.filter(({ manifest }) => manifest.kind === 'Pipeline'),
     observed,
@@ -73,14 +75,14 @@ function circles(wanted: readonly Wanted[], observed: ObservedOrder): Map<Desire
   );
 }
 
-/** Keys are ids of pipelines; those of manifests that are new are their names. */
+/** Keys are ids of pipelines; new manifests get a key made from their name. */
 interface Graph {
   nodes: DependencyNode[];
   manifests: ReadonlyMap<string, DesiredManifest>;
   names: ReadonlyMap<string, string>;
-  /** By `nameKeyOf` the name, as all are called once the plan is carried out. */
+  /** By `nameKeyOf`, with the names after the plan. */
   byName: ReadonlyMap<string, string>;
-  /** What people have made it depend on. */
+  /** Dependencies made in the UI or by the API. */
   upstreamsByHand(key: string): string[];
 }
 
@@ -104,7 +106,7 @@ function graphOf(wanted: readonly Wanted[], { pipelines, stored }: ObservedOrder
   const current = (key: string) => dependenciesOf(key, rows.get(key)?.dependsOn ?? []);
   const nodes = wanted.map((one): DependencyNode => {
     const key = keyOf(one);
-    const entries = entriesOf(one.manifest).map(({ name }) => name);
+    const entries = dependenciesIn(one.manifest).map(({ name }) => name);
     return { key, wanted: one.isApplied ? dependenciesOf(key, entries) : null, current: current(key) };
   });
   for (const { id } of pipelines)
@@ -115,14 +117,14 @@ function graphOf(wanted: readonly Wanted[], { pipelines, stored }: ObservedOrder
 function problemOf(manifest: DesiredManifest, circle: readonly string[], graph: Graph): Problem {
   const { manifests, names, byName, upstreamsByHand } = graph;
   const nameOf = (key: string | undefined) => names.get(key ?? '') ?? '';
-  const entries = entriesOf(manifest);
+  const entries = dependenciesIn(manifest);
   const entry = entries.find(({ name }) => byName.get(nameKeyOf(name)) === circle[1 % circle.length]);
   const isAlone = circle.length === 1;
   const links = circle.map((member, index) => {
     const next = circle[(index + 1) % circle.length] ?? member;
-    const place = placeOf(manifests.get(member), nameOf(next));
+    const location = dependencyLocation(manifests.get(member), nameOf(next));
     const elsewhere = upstreamsByHand(member).includes(next) ? 'in the web UI' : 'as it was applied last';
-    return `${nameOf(member)} (${place ?? elsewhere})`;
+    return `${nameOf(member)} (${location ?? elsewhere})`;
   });
   return {
     ...{ kind: manifest.kind, name: manifest.name, stage: 'graph' },
@@ -134,8 +136,8 @@ function problemOf(manifest: DesiredManifest, circle: readonly string[], graph: 
   };
 }
 
-/** The entry of the manifest that names the other; null where it has none. */
-function placeOf(manifest: DesiredManifest | undefined, name: string): string | null {
-  const entry = manifest && entriesOf(manifest).find((one) => nameKeyOf(one.name) === nameKeyOf(name));
+/** Where the manifest names the other; null where it does not. */
+function dependencyLocation(manifest: DesiredManifest | undefined, name: string): string | null {
+  const entry = manifest && dependenciesIn(manifest).find((one) => nameKeyOf(one.name) === nameKeyOf(name));
   return entry ? problemLocation(manifest.at(entry.pointer)) : null;
 }

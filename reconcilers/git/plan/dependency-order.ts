@@ -1,30 +1,30 @@
 /**
- * Which manifests may be applied without closing a circle of dependencies, and in which order. Pure. A circle counts
- * whoever closes it: manifests, dependencies that people have made, and what stays as it was applied.
+ * Which manifests can be applied without closing a dependency cycle, and in which order. Pure. A cycle may lead through
+ * manifests, through dependencies made in the UI, and through manifests that stay as they were applied.
  */
 import { componentsOf, isCircle, shortestCircle } from '../../../controller/pipelines/order/index.ts';
 
 export interface DependencyNode {
   key: string;
-  /** What it depends on once its manifest is applied; null where no manifest is to be applied. */
+  /** Its dependencies once its manifest is applied; null where no manifest is to be applied. */
   wanted: readonly string[] | null;
-  /** What it depends on while its manifest is not applied. */
+  /** Its dependencies while its manifest is not applied. */
   current: readonly string[];
 }
 
 export interface DependencyOrder {
-  /** Those that may be applied, dependencies first. */
+  /** The keys that can be applied, dependencies first. */
   order: string[];
   /**
-   * Those that may not, each with a circle that it is in: the first depends on the second, the last on the first. In a
-   * knot of more than 100 it may be a circle that it only leads to and comes from.
+   * The keys that cannot, each with a cycle that it is in: the first depends on the second, the last on the first. In a
+   * component of more than 100 keys it may be a cycle that the key only leads to and comes from.
    */
   circles: ReadonlyMap<string, readonly string[]>;
 }
 
-/** What is refused stays as it was, which may close another circle: so often this is looked at one by one. */
+/** A refused manifest stays as it was, which may close another cycle. After this many rounds both states count at once. */
 const MAX_ROUNDS = 20;
-/** So many circles of one component are looked for; finding a shortest one costs a walk over the component. */
+/** Shortest cycles that are searched in one component; each search walks over the component. */
 const MAX_SEARCHES = 100;
 
 export function orderOf(nodes: readonly DependencyNode[]): DependencyOrder {
@@ -35,7 +35,7 @@ export function orderOf(nodes: readonly DependencyNode[]): DependencyOrder {
     const dependenciesOf = (key: string): readonly string[] => {
       const node = byKey.get(key);
       if (!node) return [];
-      // Without a circle in both at once, there is none in any choice between them.
+      // Where both states together contain no cycle, no choice between them does.
       if (round > MAX_ROUNDS) return [...(node.wanted ?? []), ...node.current];
       return accepted.has(key) ? (node.wanted ?? []) : node.current;
     };

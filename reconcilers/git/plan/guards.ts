@@ -1,19 +1,19 @@
-/** The brakes on a plan: what goes beyond one is not applied before an ADMIN has approved exactly that plan. Pure. */
+/** The guards: a plan that exceeds one is not applied until an ADMIN has approved exactly that plan. Pure. */
 import type { GuardResult } from '../../../schemas/api/git-plan.ts';
 import type { GitPolicy } from '../../../schemas/api/git-policy.ts';
 import { allowedDeletes, type Plan } from './plan.ts';
 
-/** What a plan is measured against. */
+/** The facts that the guards are evaluated on. */
 export interface GuardFacts {
-  /** Living objects that git owns here, before the plan. */
+  /** Live objects that git owns here, before the plan. */
   ownedObjects: number;
-  /** Nodes of the environment; null where nobody has looked, because no guard asks. */
+  /** Nodes of the environment; null where no guard needs them, so they were not counted. */
   nodes: number | null;
-  /** Those of them on which the plan restarts or stops an engine. */
+  /** Nodes on which the plan restarts or stops an engine. */
   disturbedNodes: number | null;
-  /** Nothing of this binding was applied yet, and the environment held objects before it. */
+  /** Nothing of this binding has been applied, and the environment held objects before it. */
   firstPlan: boolean;
-  /** The commit does not come after the one that was applied last. */
+  /** The commit does not descend from the one that was applied last. */
   rewritten: boolean;
 }
 
@@ -23,7 +23,7 @@ const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ?
 const percentOf = (part: number, whole: number) =>
   whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10;
 
-/** Every guard that is set, exceeded or not, and every hold that the plan is under. */
+/** Every guard that is set, exceeded or not, and every hold on the plan. */
 export function evaluateGuards(
   plan: Plan,
   facts: GuardFacts,
@@ -82,9 +82,9 @@ export function evaluateGuards(
       null,
       'is the first one of this binding, and the environment holds objects already: look at what it would do to them',
     );
-  const kept = (reason: string) =>
+  const countRetained = (reason: string) =>
     plan.changes.filter((change) => change.action === 'keep' && change.reason === reason).length;
-  const rewritten = kept('rewritten-history');
+  const rewritten = countRetained('rewritten-history');
   if (rewritten > 0)
     hold(
       'rewrittenHistory',
@@ -92,7 +92,7 @@ export function evaluateGuards(
       `would delete ${plural(rewritten, 'object')} after a rewritten history: each waits for an ADMIN, or for the next commit on top`,
     );
   if (plan.awaiting !== null) {
-    const count = kept(plan.awaiting);
+    const count = countRetained(plan.awaiting);
     hold(
       plan.awaiting === 'missing-path' ? 'missingPath' : 'emptyPath',
       count,
@@ -104,7 +104,7 @@ export function evaluateGuards(
   return results;
 }
 
-/** Those under which nothing at all of the plan is applied. The others hold back only what they name. */
+/** Guards that stop the whole plan. The others hold back only the objects that they name. */
 const WHOLE_PLAN: ReadonlySet<GuardResult['guard']> = new Set([
   'maxDeletes',
   'maxDeletePercent',
@@ -114,6 +114,6 @@ const WHOLE_PLAN: ReadonlySet<GuardResult['guard']> = new Set([
 
 export const stopsPlan = ({ guard, exceeded }: GuardResult): boolean => exceeded && WHOLE_PLAN.has(guard);
 
-/** What an approval of the plan's hash lifts; a rewritten history is for a later commit, or a word for each object. */
+/** Whether an approval of the plan's hash lifts it. A rewritten history needs a later commit, or an override for each object. */
 export const isLiftedByApproval = ({ guard, exceeded }: GuardResult): boolean =>
   exceeded && guard !== 'rewrittenHistory';

@@ -1,11 +1,10 @@
-/** What runs on while a manifest is refused, and whose a problem is. */
+/** Describes what stays in effect while a manifest is refused, and finds the manifest that a problem belongs to. */
 import { type ManifestKind, nameKeyOf } from '../../../schemas/manifests/index.ts';
 import { KINDS } from '../../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../../source/index.ts';
 import type { Inventory } from '../pass-types.ts';
 import { identity, identityOf } from '../read/identity.ts';
 
-/** What runs on while a manifest is refused. */
 export function lastGoodText(
   inventory: Inventory,
   of: { kind: string; nameKey: string } | DesiredManifest,
@@ -25,8 +24,8 @@ export function lastGoodOf(problem: Problem, inventory: Inventory): string {
 }
 
 /**
- * A problem of a file that holds one known manifest is that manifest's, even where its name could not be read; unless
- * another file has it now.
+ * Attributes a problem without a name to the manifest of its file, where the inventory knows one manifest of that file and
+ * no other file holds it now.
  */
 export function attribute(
   problem: Problem,

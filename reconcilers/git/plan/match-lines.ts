@@ -1,4 +1,4 @@
-/** Which line of the inventory stands for which manifest, under the same or an earlier name. */
+/** Matches manifests to inventory lines of the same object, under the same or an earlier name. */
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 import { identity, identityOf } from '../read/identity.ts';
@@ -8,23 +8,23 @@ import { sorted } from './order.ts';
 
 export interface Matched {
   previousOf: ReadonlyMap<DesiredManifest, Recorded>;
-  /** Lines that stand for a manifest. */
+  /** Lines that were matched. */
   taken: ReadonlySet<Recorded>;
   /** Identities of the manifests. */
   wanted: ReadonlySet<string>;
 }
 
-/** A line without an object is none. */
+/** Undefined for a line without an object. */
 export const isObject = (record: Recorded | undefined): Recorded | undefined =>
   record?.objectId == null ? undefined : record;
 
 export function matchLines(
   manifests: readonly DesiredManifest[],
   recorded: readonly Recorded[],
-  said: OperatorInput,
+  operatorInput: OperatorInput,
 ): Matched {
   const byName = new Map(recorded.map((record) => [identityOf(record), record]));
-  // In an order of their own: rows come as the database gives them, and equal plans must be equal.
+  // Sorted, because rows come in any order and equal input must give equal plans.
   const withUid = sorted(recorded.filter(({ uid, objectId }) => uid !== null && objectId !== null));
   const byUid = new Map(withUid.map((record) => [identity(record.kind, record.uid ?? ''), record]));
   const wanted = new Set(manifests.map(identityOf));
@@ -35,7 +35,7 @@ export function matchLines(
     taken.add(found);
     previousOf.set(manifest, found);
   };
-  // A uid outranks a name: what was renamed stays itself, though another manifest has taken its old name.
+  // A uid outranks a name: a renamed object keeps its line even where another manifest has its old name.
   for (const manifest of manifests)
     if (manifest.uid !== null) claim(manifest, byUid.get(identity(manifest.kind, manifest.uid)));
   const namesake = (manifest: DesiredManifest) => byName.get(identityOf(manifest));
@@ -44,17 +44,17 @@ export function matchLines(
     const former = identity(manifest.kind, nameKeyOf(manifest.previousName ?? ''));
     if (!wanted.has(former)) claim(manifest, byName.get(former));
   }
-  // A rename that waits since its spec is held waits on, though later commits have dropped previousName.
+  // A rename whose spec is held keeps waiting, even where later commits have dropped previousName.
   const held = sorted(
-    recorded.filter((record) => isObject(record) && said.holds.has(identityOf(record))),
+    recorded.filter((record) => isObject(record) && operatorInput.holds.has(identityOf(record))),
   ).filter((record) => !wanted.has(identityOf(record)));
   const isOf = (manifest: DesiredManifest) => (record: Recorded) =>
     record.kind === manifest.kind &&
     record.seenHash === manifest.hash &&
     !taken.has(record) &&
-    said.holds.get(identityOf(record))?.has(manifest.hash) === true;
+    operatorInput.holds.get(identityOf(record))?.has(manifest.hash) === true;
   if (held.length > 0) for (const manifest of sorted(manifests)) claim(manifest, held.find(isOf(manifest)));
-  // Last: a line that never became an object must not keep one from its rename.
+  // Last, because a line that never had an object must not prevent a rename.
   for (const manifest of manifests) claim(manifest, namesake(manifest));
   return { previousOf, taken, wanted };
 }

@@ -12,8 +12,8 @@ export function sorted<T extends { kind: string; nameKey: string }>(list: readon
 }
 
 /**
- * By kind, and within a kind after those that it names; otherwise by name.
- * @param all What else they may name: a dependency may lead through one that is not ordered itself.
+ * Sorted by kind, within a kind after the manifests that it refers to, and else by name.
+ * @param all Further manifests that they may refer to: a dependency may lead through one that is not sorted itself.
  */
 export function inOrder(
   manifests: readonly DesiredManifest[],

@@ -1,4 +1,4 @@
-/** What a plan would do, in texts that can be kept and compared: for its hash, and for what an approval is about. */
+/** The actions of a plan as texts that can be stored and compared: for its hash, and for approvals. */
 import { createHash } from 'node:crypto';
 import { KINDS } from '../../kinds/index.ts';
 import { identityOf } from '../read/identity.ts';
@@ -8,12 +8,12 @@ import { metaOf } from './meta.ts';
 
 const NO_OBJECT = '-';
 
-/** Equal deeds do the same to the same object. Null for a change that does nothing. */
-function deedOf(change: Change): string | null {
+/** Equal texts do the same to the same object. Null for a change without an action. */
+function actionText(change: Change): string | null {
   if (!acts(change)) return null;
   if (applies(change)) {
     const object = change.action === 'adopt' ? change.object.id : (change.previous?.objectId ?? NO_OBJECT);
-    return deedOn(change, change.action, object);
+    return manifestAction(change, change.action, object);
   }
   const { previous } = change;
   if (!previous) return null;
@@ -22,26 +22,25 @@ function deedOf(change: Change): string | null {
 
 type OfManifest = Extract<Change, { manifest: object }>;
 
-const deedOn = ({ manifest }: OfManifest, action: string, object: string): string =>
+const manifestAction = ({ manifest }: OfManifest, action: string, object: string): string =>
   `${action} ${identityOf(manifest)} ${manifest.hash} ${metaOf(manifest)} ${object}`;
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-/** Names what the changes do: equal hashes do the same, in the same order. */
+/** Equal hashes stand for the same actions in the same order. */
 export const hashOf = (changes: readonly Change[]): string =>
-  digestOf(changes.flatMap((change) => deedOf(change) ?? []).join('\n'));
+  digestOf(changes.flatMap((change) => actionText(change) ?? []).join('\n'));
 
-/** One for each change that does something, to be kept with an approval. */
+/** Digests of the actions, to be stored with an approval. */
 export const actionsOf = (changes: readonly Change[]): string[] =>
   changes.flatMap((change) => {
-    const deed = deedOf(change);
-    return deed === null ? [] : [digestOf(deed)];
+    const text = actionText(change);
+    return text === null ? [] : [digestOf(text)];
   });
 
 /**
- * The hash under which an ADMIN has approved these changes; null where nobody has. Exactly that plan is approved, or
- * what is left of it where a pass has begun to carry it out and was killed: then each change has to be one of those
- * that were approved.
+ * The hash under which an ADMIN has approved these changes; null where nobody has. An approval covers exactly one plan, or
+ * what is left of it after a pass that was killed while it carried the plan out: then each change must be an approved one.
  */
 export function approvalOf(
   { approved, begun }: Pick<OperatorInput, 'approved' | 'begun'>,
@@ -49,22 +48,22 @@ export function approvalOf(
   hash: string,
 ): string | null {
   if (approved.has(hash)) return hash;
-  const rest = begun.find(({ deeds }) => changes.every((change) => isAmong(deeds, change)));
+  const rest = begun.find(({ actions }) => changes.every((change) => isApproved(actions, change)));
   return rest?.hash ?? null;
 }
 
-function isAmong(deeds: ReadonlySet<string>, change: Change): boolean {
-  const deed = deedOf(change);
-  if (deed === null || deeds.has(digestOf(deed))) return true;
+function isApproved(actions: ReadonlySet<string>, change: Change): boolean {
+  const text = actionText(change);
+  if (text === null || actions.has(digestOf(text))) return true;
   if (change.action !== 'update' || !isUnrecorded(change)) return false;
-  const wasDue = [
-    deedOn(change, 'create', NO_OBJECT),
-    deedOn(change, 'adopt', change.previous.objectId ?? NO_OBJECT),
+  const earlier = [
+    manifestAction(change, 'create', NO_OBJECT),
+    manifestAction(change, 'adopt', change.previous.objectId ?? NO_OBJECT),
   ];
-  return wasDue.some((one) => deeds.has(digestOf(one)));
+  return earlier.some((one) => actions.has(digestOf(one)));
 }
 
-/** The pass that was killed has made it already, and did not live to record it. */
+/** The killed pass has written the object without recording it. */
 const isUnrecorded = ({ manifest, previous }: Extract<Change, { action: 'update' }>): boolean =>
   previous.appliedHash === null &&
   previous.objectName === manifest.name &&

@@ -1,6 +1,6 @@
 /**
- * The plan: the difference between what git wants and what was applied. Pure: same input, same plan; planning after the
- * plan was applied gives nothing to do.
+ * The plan: the difference between the desired state in git and what was applied. Pure: equal input gives equal plans, and
+ * planning again after applying gives an empty plan.
  */
 import type { GitPolicy } from '../../../schemas/api/git-policy.ts';
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
@@ -15,7 +15,7 @@ import { isObject, matchLines } from './match-lines.ts';
 import { inOrder, sorted } from './order.ts';
 import { approvalOf, hashOf } from './plan-hash.ts';
 import { isPolicy, setsPolicy } from './policy-manifests.ts';
-import { holdOf, reasonToKeep } from './prune-guard.ts';
+import { holdOf, reasonToRetain } from './prune-guard.ts';
 
 export * from './change.ts';
 export { inOrder } from './order.ts';
@@ -23,63 +23,62 @@ export { allowedDeletes } from './prune-guard.ts';
 
 export interface Plan {
   changes: Change[];
-  /** With what waits for an approval of the hash as if it had it. */
+  /** The changes as they are once the hash is approved. */
   whole: readonly Change[];
-  /** Names what the plan would do once it is approved; equal plans have equal hashes. */
+  /** The hash of `whole`; equal plans have equal hashes. */
   hash: string;
-  /** Nothing is to be done now. */
+  /** `changes` contains no action. */
   empty: boolean;
-  /** What is not done because the path is missing or empty, until the hash is approved. */
+  /** Why nothing is pruned until the hash is approved: the path is missing or holds no manifest. */
   awaiting: 'missing-path' | 'empty-path' | null;
-  /** Manifests that name what is not there, or whose dependencies form a circle: they are refused. */
+  /** Manifests that are refused: they refer to something that does not exist, or their dependencies form a cycle. */
   faults: ReadonlyMap<DesiredManifest, readonly Problem[]>;
-  /** Under which hash an ADMIN has approved it, or the plan of which it is the rest; null where nobody has. */
+  /** The approved hash: of this plan, or of the plan that this is the rest of; null where nobody has approved it. */
   approval: string | null;
 }
 
 export interface PlanInput {
   desired: Desired;
-  /** Those of `desired` to plan for, where it is known that nothing is to be done for the others; else all of them. */
+  /** The manifests of `desired` to plan for, where the others are known to be unchanged; by default all. */
   manifests?: readonly DesiredManifest[];
-  /** The inventory, or the lines that stand for `manifests` and for what is gone. */
+  /** The inventory, or its lines for `manifests` and for what is gone. */
   recorded: readonly Recorded[];
-  /** The commit comes after the one that was applied last (or nothing was applied yet); the same one again as it did then. */
+  /** The commit descends from the one that was applied last, or nothing has been applied. */
   descends: boolean;
   /** `Headgate-Allow-Delete: <count>` of the commit. */
   allowedDeletes: number;
-  /** What git may do here; without it as a binding has it that says nothing. */
+  /** What git may do here; by default DEFAULT_POLICY. */
   policy?: Pick<GitPolicy, 'owns' | 'prune' | 'selfHeal'>;
-  /** Words of operators, and holds. */
-  said?: OperatorInput;
-  /** Living objects that the UI owns. */
+  operatorInput?: OperatorInput;
+  /** Live objects that the UI owns. */
   ui?: readonly UiObject[];
-  /** Manifests that name something that is not there. */
+  /** Manifests that refer to something that does not exist, with their problems. */
   dangling?: ReadonlyMap<DesiredManifest, readonly Problem[]>;
-  /** Null where no circle of dependencies can have come up. */
+  /** Null where no dependency cycle can have arisen. */
   order?: ObservedOrder | null;
-  /** Living objects by identity; without it those of `recorded` and `ui`. */
-  there?: () => ReadonlySet<string>;
+  /** Identities of live objects; by default those of `recorded` and `ui`. */
+  liveNames?: () => ReadonlySet<string>;
 }
 
 export function makePlan(input: PlanInput): Plan {
-  const { desired, said = NO_OPERATOR_INPUT } = input;
+  const { desired, operatorInput = NO_OPERATOR_INPUT } = input;
   const manifests = (input.manifests ?? desired.manifests).filter(
     (manifest) => manifest.kind !== 'Repository' || (isPolicy(manifest) && setsPolicy(manifest)),
   );
-  const { previousOf, taken, wanted } = matchLines(manifests, input.recorded, said);
-  // Where the object was deleted past git, somebody may have made another of its name since.
+  const { previousOf, taken, wanted } = matchLines(manifests, input.recorded, operatorInput);
+  // Where the object was deleted outside git, another of its name may have been created since.
   const isNew = (manifest: DesiredManifest) =>
     isObject(previousOf.get(manifest)) === undefined || previousOf.get(manifest)?.objectName === null;
-  const judge = createClassifyContext(input, manifests.filter(isNew));
+  const context = createClassifyContext(input, manifests.filter(isNew));
   const changes: Change[] = [];
-  const still: Change[] = [];
+  const idle: Change[] = [];
   for (const manifest of manifests) {
-    const change = changeOf(manifest, previousOf.get(manifest) ?? null, judge);
+    const change = changeOf(manifest, previousOf.get(manifest) ?? null, context);
     if (acts(change)) changes.push(change);
-    else still.push(change);
+    else idle.push(change);
     const previous = previousOf.get(manifest);
     if (change.action === 'ignore' && change.previous === null && previous)
-      still.push({ action: 'orphan', previous });
+      idle.push({ action: 'orphan', previous });
   }
   const order = new Map(
     inOrder(changes.map(manifestOf), desired.manifests).map((manifest, index) => [manifest, index]),
@@ -88,48 +87,50 @@ export function makePlan(input: PlanInput): Plan {
     (a, b) =>
       Number(renames(b)) - Number(renames(a)) || order.get(manifestOf(a))! - order.get(manifestOf(b))!,
   );
-  changes.push(...still);
+  changes.push(...idle);
 
-  const kept = new Set(
+  const refusedNames = new Set(
     desired.refused.flatMap((one) => (one.kind && one.name ? [identity(one.kind, nameKeyOf(one.name))] : [])),
   );
-  const keptPaths = new Set(desired.refused.filter((one) => !one.kind || !one.name).map((one) => one.path));
+  const refusedPaths = new Set(
+    desired.refused.filter((one) => !one.kind || !one.name).map((one) => one.path),
+  );
   const gone = input.recorded.filter(
     (record) => !taken.has(record) && !(record.objectId === null && wanted.has(identityOf(record))),
   );
-  const leaving = sorted(
-    gone.filter((record) => !kept.has(identityOf(record)) && !keptPaths.has(record.path)),
+  const removed = sorted(
+    gone.filter((record) => !refusedNames.has(identityOf(record)) && !refusedPaths.has(record.path)),
   );
-  const objects = leaving.filter((record) => record.objectId !== null && judge.owns.has(record.kind));
+  const objects = removed.filter((record) => record.objectId !== null && context.owns.has(record.kind));
   const { ui = [], recorded } = input;
-  const there = input.there ?? (() => listLiveNames({ ui, recorded }));
-  const going = objects.filter((record) => reasonToKeep(record, null, input, said) === null);
-  const faults = faultsOf(input, changes, going);
-  const hold = holdOf(input, objects.length, () => refusesAny(changes, faults, there));
-  const departures = (holding: PruneHold | null) =>
-    leaving.flatMap((previous): Change[] => {
+  const liveNames = input.liveNames ?? (() => listLiveNames({ ui, recorded }));
+  const pruned = objects.filter((record) => reasonToRetain(record, null, input, operatorInput) === null);
+  const faults = faultsOf(input, changes, pruned);
+  const hold = holdOf(input, objects.length, () => refusesAny(changes, faults, liveNames));
+  const removalsUnder = (active: PruneHold | null) =>
+    removed.flatMap((previous): Change[] => {
       if (previous.objectId === null)
-        return holding === 'missing-path' ? [] : [{ action: 'forget', previous }];
-      if (!judge.owns.has(previous.kind)) return [{ action: 'orphan', previous }];
-      const reason = reasonToKeep(previous, holding, input, said);
+        return active === 'missing-path' ? [] : [{ action: 'forget', previous }];
+      if (!context.owns.has(previous.kind)) return [{ action: 'orphan', previous }];
+      const reason = reasonToRetain(previous, active, input, operatorInput);
       return [reason === null ? { action: 'prune', previous } : { action: 'keep', previous, reason }];
     });
   const awaiting = hold === 'missing-path' || hold === 'empty-path' ? hold : null;
-  const whole = [...changes, ...departures(awaiting ? null : hold)];
+  const whole = [...changes, ...removalsUnder(awaiting ? null : hold)];
   const hash = hashOf(whole);
-  const approval = approvalOf(said, whole, hash);
+  const approval = approvalOf(operatorInput, whole, hash);
   if (awaiting === null || approval !== null)
     return { changes: whole, whole, hash, empty: !whole.some(acts), awaiting: null, faults, approval };
-  changes.push(...departures(hold));
+  changes.push(...removalsUnder(hold));
   return { changes, whole, hash, empty: !changes.some(acts), awaiting, faults, approval };
 }
 
 function faultsOf(
   { dangling = new Map(), order = null }: PlanInput,
   changes: readonly Change[],
-  going: readonly Recorded[],
+  pruned: readonly Recorded[],
 ): Plan['faults'] {
   if (order === null) return dangling;
-  const leaving = new Set(going.flatMap(({ objectId }) => objectId ?? []));
-  return new Map([...findCycles(changes, order, dangling, leaving), ...dangling]);
+  const ids = new Set(pruned.flatMap(({ objectId }) => objectId ?? []));
+  return new Map([...findCycles(changes, order, dangling, ids), ...dangling]);
 }

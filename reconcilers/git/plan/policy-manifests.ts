@@ -1,4 +1,4 @@
-/** Manifests that say what git may do: they become no object, and what they say holds from the next commit on. */
+/** Manifests that set the policy: they have no object, and take effect from the next commit on. */
 import {
   type Binding,
   describePolicy,
@@ -13,7 +13,7 @@ export type PolicyManifest = DesiredManifest<PolicyKind>;
 export const isPolicy = (manifest: DesiredManifest): manifest is PolicyManifest =>
   manifest.kind === 'Repository' || manifest.kind === 'Environment';
 
-/** headgate.yaml need not say anything of it. */
+/** A headgate.yaml may leave the policy out. */
 export const setsPolicy = ({ spec }: PolicyManifest): boolean =>
   spec.sync !== undefined || spec.guards !== undefined || spec.owns !== undefined || 'autoRevert' in spec;
 
@@ -32,11 +32,11 @@ function overlaid(manifests: readonly DesiredManifest[], kinds: readonly PolicyK
   return merged;
 }
 
-/** What may have been policy is refused, or the folder is not there: then the policy stays as it was. */
+/** A document that may be policy was refused, or the folder does not exist: then the policy stays as it was. */
 export const isUnread = ({ refused, pathExists }: Pick<Desired, 'refused' | 'pathExists'>): boolean =>
   !pathExists || refused.some(({ kind }) => kind === null || kind === 'Repository' || kind === 'Environment');
 
-/** What the commit says of the policy, for the passes after the one that applies it. One that cannot be read says nothing new. */
+/** The policy of the commit, for the passes after the one that applies it. A commit that cannot be read leaves it as it was. */
 export function manifestPolicyOf(
   { manifestPolicy }: Pick<Binding, 'manifestPolicy'>,
   { manifests, refused, pathExists }: Pick<Desired, 'manifests' | 'refused' | 'pathExists'>,
@@ -46,7 +46,7 @@ export function manifestPolicyOf(
     : overlaid(manifests, ['Repository', 'Environment']);
 }
 
-/** What one of them tightens, and what of it counts for nothing. */
+/** Describes what a policy manifest tightens, and which of its settings have no effect. */
 export const describePolicyManifest = (
   binding: Pick<Binding, 'policy' | 'manifestPolicy' | 'intervalSeconds'>,
   { manifests }: Pick<Desired, 'manifests'>,

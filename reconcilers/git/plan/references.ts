@@ -1,4 +1,4 @@
-/** What manifests name in one another must be there, in every pass: also where only the other end has changed. */
+/** Finds references to objects that do not exist. Every pass checks them, because the other end may have changed. */
 import { closest, distance } from 'fastest-levenshtein';
 import { namesOwnedByUi, type OwnedTable } from '../../../controller/delivery/ownership/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
@@ -9,18 +9,18 @@ import type { Desired, DesiredManifest, Problem } from '../../source/index.ts';
 
 type Names = ReadonlyMap<string, string>;
 
-/** The problems of each of the candidates that names something that is not there. */
+/** By manifest, the problems of those candidates that refer to something that does not exist. */
 export const danglingReferences = (
   ctx: Context,
   environmentId: string,
   desired: Desired,
   candidates: Iterable<DesiredManifest>,
-  /** The kinds that git owns here; manifests of others stand for nothing. */
+  /** The kinds that git owns here; manifests of other kinds have no objects. */
   owns: ReadonlySet<string>,
 ): Promise<Map<DesiredManifest, Problem[]>> =>
   danglingAmong(desired, candidates, (table) => namesOwnedByUi(ctx.db, table, environmentId), owns);
 
-/** `namesBeside` tells what there is beside the manifests. */
+/** `namesBeside` lists the objects of a table that are not from these manifests. */
 export async function danglingAmong(
   desired: Desired,
   candidates: Iterable<DesiredManifest>,
@@ -42,7 +42,7 @@ export async function danglingAmong(
   };
   for (const { kind, nameKey, name } of desired.manifests)
     if (owns.has(kind)) namesInGit(kind).set(nameKey, name);
-  // One that was refused exists all the same: what is wrong with it is told of it, and not of those that name it.
+  // A refused manifest exists too: its problem is reported once, and not for every manifest that refers to it.
   for (const { kind, name } of desired.refused)
     if (kind !== null && name !== null && owns.has(kind))
       namesInGit(kind as ManifestKind).set(nameKeyOf(name), name);

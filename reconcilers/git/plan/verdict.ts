@@ -1,23 +1,23 @@
-/** Whether a plan may be applied, and if not, for what it waits. */
+/** Decides whether a plan may be applied, and if not, what it waits for. */
 import type { Binding, WaitingPlan } from '../../../controller/delivery/bindings/index.ts';
 import type { GuardResult } from '../../../schemas/api/git-plan.ts';
-import type { Line } from '../pass-report.ts';
+import type { ReportEntry } from '../pass-report.ts';
 import type { Observed } from '../pass-types.ts';
 import { isLiftedByApproval, stopsPlan } from './guards.ts';
 import type { Plan } from './plan.ts';
 import { actionsOf } from './plan-hash.ts';
 
 export interface Verdict {
-  /** What the plan does that nobody has approved; null where it may be applied. */
+  /** What the plan does that needs an approval; null where it may be applied. */
   guarded: string | null;
-  /** The plan that somebody has to approve before it, or what it holds back, is applied. */
-  waiting: (Omit<WaitingPlan, 'since'> & { deeds: string[] }) | null;
-  /** From now on git is followed here. */
+  /** The plan that needs an approval, as a whole or for what it holds back. */
+  waiting: (Omit<WaitingPlan, 'since'> & { actions: string[] }) | null;
+  /** This is the first pass that applies the binding. */
   begins: boolean;
-  /** For the report. */
-  lines: Line[];
+  entries: ReportEntry[];
 }
 
+/** Guards that a trailer in the commit message can lift. */
 const DELETE_GUARDS: ReadonlySet<GuardResult['guard']> = new Set(['maxDeletes', 'maxDeletePercent']);
 
 export function verdictOf(
@@ -26,31 +26,28 @@ export function verdictOf(
   plan: Plan,
   guards: readonly GuardResult[],
 ): Verdict {
-  if (binding.mode !== 'sync') return { guarded: null, waiting: null, begins: false, lines: [] };
+  if (binding.mode !== 'sync') return { guarded: null, waiting: null, begins: false, entries: [] };
   const stopping = plan.approval === null ? guards.filter(stopsPlan) : [];
   const guarded = stopping.length === 0 ? null : stopping.map(({ message }) => message).join('; it ');
   const waits = guarded !== null || plan.awaiting !== null;
   const exceeded = guards.filter(isLiftedByApproval);
-  // A tree that could not be read to its end says nothing of what git wants.
+  // An incomplete tree does not show the whole desired state.
   const isKnown = desired.complete && desired.problems.length === 0;
   const first = binding.begunAt === null;
   return {
     guarded,
-    waiting: waits ? { hash: plan.hash, guards: exceeded, deeds: actionsOf(plan.whole) } : null,
+    waiting: waits ? { hash: plan.hash, guards: exceeded, actions: actionsOf(plan.whole) } : null,
     begins: first && guarded === null && (!plan.empty || isKnown),
-    lines: guarded === null ? [] : [guardLine(plan, stopping)],
+    entries: guarded === null ? [] : [guardEntry(plan, stopping)],
   };
 }
 
-function guardLine(plan: Plan, stopping: readonly GuardResult[]): Line {
+function guardEntry(plan: Plan, stopping: readonly GuardResult[]): ReportEntry {
   const deletes = plan.changes.filter(({ action }) => action === 'prune').length;
-  const byTrailer = stopping.every(({ guard }) => DELETE_GUARDS.has(guard));
   return {
-    type: 'guard',
+    type: 'guarded',
     messages: stopping.map(({ message }) => message),
-    advice: [
-      `let an ADMIN approve the plan ${plan.hash.slice(0, 8)} on the git page of the environment${byTrailer ? ', or push a commit that ends with the line' : ''}`,
-      ...(byTrailer ? [`Headgate-Allow-Delete: ${deletes}`] : []),
-    ],
+    planHash: plan.hash,
+    deletes: stopping.every(({ guard }) => DELETE_GUARDS.has(guard)) ? deletes : null,
   };
 }

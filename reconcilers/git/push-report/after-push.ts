@@ -1,4 +1,4 @@
-/** What to tell the person who has pushed: what became of it, environment by environment, within a limit of time. */
+/** Reports to the user who has pushed: the result of the push in each environment that follows it, within a time limit. */
 import type { Knex } from 'knex';
 import { unlessAway } from '../../../controller/database/errors.ts';
 import { type Binding, gitPageUrl, listBindings } from '../../../controller/delivery/bindings/index.ts';
@@ -9,54 +9,56 @@ import type { Lease } from '../../../controller/platform/runtime/lease.ts';
 import type { Clock } from '../../engine/clock.ts';
 import { LoopStoppedError } from '../../engine/run-loop.ts';
 import { type Repository, resolveRef } from '../../source/index.ts';
+import { hasDetails } from '../pass-report.ts';
 import type { PassResult } from '../pass-types.ts';
-import { leadersReport } from './leader-report.ts';
+import { readLeaderReport } from './leader-report.ts';
+import type { PushReport } from './push-report.ts';
 import { describeUnfollowed, shortName } from './unfollowed-refs.ts';
 
 export const isEmbedded = ({ repositoryUrl }: Pick<Binding, 'repositoryUrl'>): boolean =>
   repositoryUrl === 'embedded';
 
 export interface AfterPush {
-  /** A pass has ended: a file event may be faster than the push that caused it. */
-  told(environmentId: string, result: PassResult): void;
-  /** The environment follows git no more. */
+  /** Notes the result of a pass: a file event may start one before the push that caused it asks for one. */
+  passEnded(environmentId: string, result: PassResult): void;
+  /** The environment no longer follows git. */
   forget(environmentId: string): void;
   /**
-   * `since`: when the push began, in the clock's monotonic milliseconds. `refs`: those that were taken, null where they are
-   * not known. `refused`: git took none of them; only a repository that cannot be read is reported, and nothing that others
-   * have pushed.
+   * `since`: when the push began, in the clock's monotonic milliseconds. `refs`: the refs that git accepted, null where they
+   * are not known. `refused`: git accepted none of them; then only a repository that cannot be read is reported, and not what
+   * other users have pushed.
    */
-  report(since: number, refs: readonly PushedRef[] | null, refused?: boolean): Promise<readonly string[]>;
+  report(since: number, refs: readonly PushedRef[] | null, refused?: boolean): Promise<readonly PushReport[]>;
 }
 
 export function createAfterPush(options: {
   db: Knex;
   clock: Clock;
   services: Services;
-  lease: Lease;
+  lease: Pick<Lease, 'epoch'>;
   repository: Repository;
   /** The UI's base URL. */
   uiUrl: string;
-  /** For everything together; an environment that takes longer is answered by its Git page. */
+  /** For all environments together; the report of one that takes longer refers to its Git page. */
   pushWaitMs: number;
-  /** Of the loop, for controllers that do not lead. */
+  /** By which a controller that does not lead wakes the loop of the one that does. */
   loopName: string;
-  look(environmentId: string, trigger: string): Promise<PassResult>;
+  reconcile(environmentId: string, trigger: string): Promise<PassResult>;
 }): AfterPush {
   const { db, clock, services, lease, repository, pushWaitMs } = options;
-  /** The last pass of each binding that had something to tell. */
-  const told = new Map<string, { at: number; result: PassResult }>();
+  /** The last pass of each binding that had something to report. */
+  const lastPasses = new Map<string, { at: number; result: PassResult }>();
 
-  /** The environments that follow what was pushed, or why there is none. */
-  async function followersOf(refs: readonly PushedRef[] | null): Promise<Binding[] | readonly string[]> {
+  /** The environments that follow what was pushed, or the reason why none does. */
+  async function followersOf(refs: readonly PushedRef[] | null): Promise<(Binding | PushReport)[]> {
     const all = (await listBindings(db)).filter((binding) => binding.mode !== 'off' && isEmbedded(binding));
-    if (all.length === 0) return ['Headgate: no environment is bound to this repository'];
+    if (all.length === 0) return [{ type: 'notice', message: 'no environment is bound to this repository' }];
     if (refs === null) return all;
     const names = new Set(refs.map(({ name }) => name));
     const bindings: Binding[] = [];
     for (const binding of all) {
       const { ref } = binding;
-      // A full name is followed as it stands; of a short one a branch wins over a tag.
+      // A full name matches as it is; where a short one names a branch and a tag, the branch wins.
       const follows =
         names.has(ref) ||
         names.has(`refs/heads/${ref}`) ||
@@ -68,66 +70,71 @@ export function createAfterPush(options: {
       : describeUnfollowed(
           refs,
           all.map(({ ref }) => shortName(ref)),
-        );
+        ).map((message) => ({ type: 'notice', message }));
   }
 
   async function reportOfOwnPass(
     since: number,
     { environmentId, environmentName }: Binding,
-  ): Promise<readonly string[]> {
+  ): Promise<PushReport[]> {
     try {
-      const result = await options.look(environmentId, 'push');
-      const earlier = told.get(environmentId);
+      const result = await options.reconcile(environmentId, 'push');
+      const earlier = lastPasses.get(environmentId);
       const fromFileEvent =
         earlier && earlier.at >= since && earlier.result.commit?.sha === result.commit?.sha;
-      return fromFileEvent ? earlier.result.report : result.report;
+      return reportOf(fromFileEvent ? earlier.result : result);
     } catch (error) {
-      return [`${environmentName}: ${notApplied(error)}`];
+      return [{ type: 'message', environment: environmentName, message: notApplied(error) }];
     }
   }
 
-  /** Nothing where the repository can be read: then git has said itself why it took none of the push. */
-  async function reportOfFault({ environmentId }: Binding): Promise<readonly string[]> {
-    const result = await options.look(environmentId, 'push');
-    return result.error === null ? [] : result.report;
+  /** Empty where the repository can be read: then git itself has reported why it refused the push. */
+  async function reportOfFault({ environmentId }: Binding): Promise<PushReport[]> {
+    const result = await options.reconcile(environmentId, 'push');
+    return result.error === null ? [] : reportOf(result);
   }
 
   /** Null where the leader has not reported in time. */
-  async function reportOfLeader(since: number, binding: Binding): Promise<readonly string[] | null> {
+  async function reportOfLeader(since: number, binding: Binding): Promise<PushReport[] | null> {
     await services.bus.publish(db, {
       ...{ type: 'wake', loop: options.loopName, key: binding.environmentId, trigger: 'push' },
     });
     const elapsed = () => clock.monotonic() - since;
     const signal = AbortSignal.timeout(pushWaitMs);
-    return leadersReport({ db, repository, elapsed, signal }, binding);
+    const report = await readLeaderReport({ db, repository, elapsed, signal }, binding);
+    return report && [report];
   }
 
   return {
-    told(environmentId, result) {
-      // The first pass over a commit is the one that acted; a second finds the same faults and nothing to do.
-      const isFirst = told.get(environmentId)?.result.commit?.sha !== result.commit?.sha;
-      if (isFirst && (result.outcome !== 'unchanged' || result.report.length > 1))
-        told.set(environmentId, { at: clock.monotonic(), result });
+    passEnded(environmentId, result) {
+      // The first pass over a commit acts on it; a second one finds the same faults and nothing to do.
+      const isFirst = lastPasses.get(environmentId)?.result.commit?.sha !== result.commit?.sha;
+      if (isFirst && (result.outcome !== 'unchanged' || hasDetails(result.report)))
+        lastPasses.set(environmentId, { at: clock.monotonic(), result });
     },
-    forget: (environmentId) => void told.delete(environmentId),
+    forget: (environmentId) => void lastPasses.delete(environmentId),
     async report(since, refs, refused = false) {
       const deadline = startDeadline(pushWaitMs);
       try {
         if (refused && lease.epoch() === null) return [];
         const followers = await deadline.race(followersOf(refs));
         if (refused) {
-          const bindings = (followers ?? []).filter((one) => typeof one !== 'string');
+          const bindings = (followers ?? []).filter(isBinding);
           return ((await deadline.race(Promise.all(bindings.map(reportOfFault)))) ?? []).flat();
         }
-        if (followers === null) return [`Headgate: still working; follow it at ${options.uiUrl}`];
+        if (followers === null)
+          return [{ type: 'notice', message: `still working; follow it at ${options.uiUrl}` }];
         const leads = lease.epoch() !== null;
-        const reports = followers.map(async (follower) => {
-          if (typeof follower === 'string') return [follower];
+        const reports = followers.map(async (follower): Promise<PushReport[]> => {
+          if (!isBinding(follower)) return [follower];
           const report = leads ? reportOfOwnPass(since, follower) : reportOfLeader(since, follower);
           const page = gitPageUrl(options.uiUrl, follower.environmentId);
           return (
             (await deadline.race(report)) ?? [
-              `${follower.environmentName}: still working; follow it at ${page}`,
+              {
+                ...{ type: 'message', environment: follower.environmentName },
+                message: `still working; follow it at ${page}`,
+              },
             ]
           );
         });
@@ -139,6 +146,10 @@ export function createAfterPush(options: {
   };
 }
 
+const isBinding = (one: Binding | PushReport): one is Binding => 'environmentId' in one;
+
+const reportOf = ({ report }: PassResult): PushReport[] => (report === null ? [] : [report]);
+
 function notApplied(error: unknown): string {
   if (error instanceof LoopStoppedError) return 'the controller is stopping';
   const known = unlessAway(error);
@@ -146,7 +157,7 @@ function notApplied(error: unknown): string {
   return `not applied yet, it is tried again${reason}`;
 }
 
-/** `race` answers null for what is not there when `ms` have passed since the start. */
+/** `race` resolves to null for work that is not done `ms` after the start. */
 function startDeadline(ms: number) {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {

@@ -1,11 +1,14 @@
-/** What it means for the user who pushed that no environment follows any of the refs. */
+/** Explains to the user who pushed that no environment follows any of the refs. */
 import type { PushedRef } from '../../../controller/delivery/repository/index.ts';
 
 const MAX_NAMED = 3;
 
 export const shortName = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '');
 
-/** A line for branches, one for tags, and one each for those that were deleted. `followed`: what environments follow, without prefix. */
+/**
+ * A sentence for branches, one for tags, and one each for deleted branches and tags. `followed`: the refs that environments
+ * follow, without prefix.
+ */
 export function describeUnfollowed(refs: readonly PushedRef[], followed: readonly string[]): string[] {
   const select = (prefix: string, deleted: boolean) =>
     refs
@@ -32,7 +35,7 @@ export function describeUnfollowed(refs: readonly PushedRef[], followed: readonl
       );
   if (lines.length === 0)
     lines.push(`${list(refs.map(({ name }) => name))}: environments follow branches and tags only`);
-  return lines.map((line) => `Headgate: ${line}`);
+  return lines;
 }
 
 const list = (names: readonly string[]): string =>

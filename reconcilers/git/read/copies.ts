@@ -1,4 +1,4 @@
-/** The repositories that bindings are read from. Bindings of one folder share its reader, which ends with the last of them. */
+/** The open repositories that bindings are read from. Bindings of one folder share a reader; it closes with the last of them. */
 import { openRepository, type Repository } from '../../source/index.ts';
 
 export interface Copies {
@@ -22,7 +22,7 @@ export function openCopies(): Copies {
     of(environmentId, gitdir) {
       const before = used.get(environmentId);
       used.set(environmentId, gitdir);
-      // Nobody waits for the reader of a folder that was left; it ends by itself.
+      // Not awaited: the reader of the folder before closes by itself.
       if (before !== gitdir) void closeUnused(before);
       const known = open.get(gitdir) ?? openRepository(gitdir);
       open.set(gitdir, known);

@@ -1,5 +1,4 @@
-/** What operators have said about an environment's objects, as a plan looks at it. By identity: kind and folded name. */
-
+/** What operators have decided about an environment's objects and plans, by identity: kind and folded name. */
 import type { StoredOperatorInput } from '../../../controller/delivery/bindings/index.ts';
 import { identityOf } from './identity.ts';
 
@@ -14,26 +13,26 @@ export interface Hold extends Override {
   specHash: string;
 }
 
-export type OverrideName = 'adopt' | 'suspend' | 'prune';
+export type OverrideAction = 'adopt' | 'suspend' | 'prune';
 
 export interface OperatorInput {
-  words: ReadonlyMap<string, Partial<Record<OverrideName, Override>>>;
-  /** Within an identity by the hash of the spec. */
+  overrides: ReadonlyMap<string, Partial<Record<OverrideAction, Override>>>;
+  /** By identity, then by the hash of the spec. */
   holds: ReadonlyMap<string, ReadonlyMap<string, Hold>>;
   /** Hashes of the plans that an ADMIN has approved. */
   approved: ReadonlySet<string>;
-  /** Those of them that a pass has begun to carry out, with all that was approved (`deeds.ts`). */
-  begun: readonly { hash: string; deeds: ReadonlySet<string> }[];
+  /** Approved plans that a pass has begun to carry out, with the actions that were approved (`plan-hash.ts`). */
+  begun: readonly { hash: string; actions: ReadonlySet<string> }[];
 }
 
 export const NO_OPERATOR_INPUT: OperatorInput = {
-  words: new Map(),
+  overrides: new Map(),
   holds: new Map(),
   approved: new Set(),
   begun: [],
 };
 
-/** A living object that git does not own. */
+/** A live object that git does not own. */
 export interface UiObject {
   kind: string;
   id: string;
@@ -42,11 +41,11 @@ export interface UiObject {
   uid: string | null;
 }
 
-export function operatorInputOf({ words, holds, approvals }: StoredOperatorInput): OperatorInput {
-  const byIdentity = new Map<string, Partial<Record<OverrideName, Override>>>();
-  for (const { word, reason, by, at, ...of } of words) {
+export function operatorInputOf({ overrides, holds, approvals }: StoredOperatorInput): OperatorInput {
+  const byIdentity = new Map<string, Partial<Record<OverrideAction, Override>>>();
+  for (const { action, reason, by, at, ...of } of overrides) {
     const key = identityOf(of);
-    byIdentity.set(key, { ...byIdentity.get(key), [word]: { reason, by, at } });
+    byIdentity.set(key, { ...byIdentity.get(key), [action]: { reason, by, at } });
   }
   const held = new Map<string, Map<string, Hold>>();
   for (const { id, specHash, reason, by, at, ...of } of holds) {
@@ -55,9 +54,11 @@ export function operatorInputOf({ words, holds, approvals }: StoredOperatorInput
     held.set(key, ofOne.set(specHash, { id, specHash, reason, by, at }));
   }
   return {
-    words: byIdentity,
+    overrides: byIdentity,
     holds: held,
     approved: new Set(approvals.map(({ hash }) => hash)),
-    begun: approvals.flatMap(({ hash, begun }) => (begun ? [{ hash, deeds: new Set(begun) }] : [])),
+    begun: approvals.flatMap(({ hash, begunActions }) =>
+      begunActions ? [{ hash, actions: new Set(begunActions) }] : [],
+    ),
   };
 }

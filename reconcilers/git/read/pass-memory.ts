@@ -1,16 +1,15 @@
 /**
- * What a reconciler remembers of one binding between passes, so that a commit which changes one file of ten thousand reads
- * one row and not ten thousand. It holds while this process leads, and is dropped as soon as anybody else changes what it
- * was read from: triggers leave a note of that (migration 0002).
+ * What the reconciler remembers of one binding between passes, so that a commit which changes one file of ten thousand reads
+ * one row and not ten thousand. The memory holds while this process leads. It is dropped once anybody else changes the rows
+ * that it was read from: database triggers note such changes (migration 0002).
  */
-
 import {
   type Binding,
-  followNames,
   type InventoryRecord,
-  isLeftBehind,
+  isUnrecordedRename,
   readInventory,
   readStoredOperatorInput,
+  recordRenames,
 } from '../../../controller/delivery/bindings/index.ts';
 import {
   listOwnedByUi,
@@ -26,35 +25,35 @@ import { type OperatorInput, operatorInputOf, type UiObject } from './overrides.
 export interface Remembered {
   inventory: Map<string, InventoryRecord>;
   secrets: ReadonlySet<string>;
-  said: OperatorInput;
-  /** Living objects that the UI owns. */
+  operatorInput: OperatorInput;
+  /** Live objects that the UI owns. */
   ui: readonly UiObject[];
 }
 
 export interface PassMemory {
-  /** What the database holds, as it is now. */
+  /** The current state of the database. */
   read(ctx: Pick<Context, 'db' | 'fence'>, binding: Binding): Promise<Remembered>;
   /** The desired state after which nothing was left to do; null once anything has changed in the database since. */
   settled: Desired | null;
-  /** Where the branches of open proposals stood when somebody looked last. */
+  /** The heads of the branches of open proposals at the last reading, as one text. */
   proposals: string;
-  /** What the pass has written. */
+  /** Notes what the pass has written. */
   recorded(writes: readonly InventoryRecord[], removals: readonly { kind: string; nameKey: string }[]): void;
-  /** To be called when a pass did not come to its end: nobody knows what of it was written. */
+  /** To be called when a pass ends early: it is unknown how much of it was written. */
   forget(): void;
 }
 
 export function createPassMemory(): PassMemory {
   let remembered: Remembered | null = null;
-  let of = '';
+  let readUnder = '';
   const memory: PassMemory = {
     settled: null,
     proposals: '',
     async read(ctx, binding) {
       const changed = await takeObjectChanges(ctx.db, binding.environmentId);
-      const now = tieOf(binding);
-      if (remembered && !changed && now === of) return remembered;
-      of = now;
+      const now = planningKey(binding);
+      if (remembered && !changed && now === readUnder) return remembered;
+      readUnder = now;
       memory.forget();
       const read = await readAll(ctx, binding);
       remembered = read;
@@ -75,35 +74,43 @@ export function createPassMemory(): PassMemory {
   return memory;
 }
 
-/** What of the binding decides about plans: what was settled under another is not settled. */
-const tieOf = ({ id, mode, ref, path, sharedPaths, policy, manifestPolicy, begunAt }: Binding): string =>
-  JSON.stringify([id, mode, ref, path, sharedPaths, policy, manifestPolicy, begunAt]);
+/** The parts of a binding that plans depend on: what was settled under other values is not settled. */
+const planningKey = ({
+  id,
+  mode,
+  ref,
+  path,
+  sharedPaths,
+  policy,
+  manifestPolicy,
+  begunAt,
+}: Binding): string => JSON.stringify([id, mode, ref, path, sharedPaths, policy, manifestPolicy, begunAt]);
 
-/** One after the other: the notes were taken away before, so what is read is never older than they are. */
+/** The notes of changes were deleted before this reads, so nothing that it reads is older than they are. */
 async function readAll(ctx: Pick<Context, 'db' | 'fence'>, binding: Binding): Promise<Remembered> {
   const { db } = ctx;
   const records = await readInventory(db, binding.id);
-  const behind = records.filter(isLeftBehind);
-  if (behind.length === 0) return withTheRest(db, binding, records);
+  const behind = records.filter(isUnrecordedRename);
+  if (behind.length === 0) return withRecords(db, binding, records);
   await db.transaction(async (tx) => {
     await ctx.fence?.(tx);
     await writeAsReconciler(tx);
-    await followNames(tx, binding.id, behind);
+    await recordRenames(tx, binding.id, behind);
   });
-  return readAsItIs(db, binding);
+  return readWithoutNotes(db, binding);
 }
 
-/** The same for somebody who only looks: it writes nothing, and takes no notes away. */
-export const readAsItIs = async (db: Context['db'], binding: Binding): Promise<Remembered> =>
-  withTheRest(db, binding, await readInventory(db, binding.id));
+/** The same without side effects, for plans that are only computed: it writes nothing and deletes no notes. */
+export const readWithoutNotes = async (db: Context['db'], binding: Binding): Promise<Remembered> =>
+  withRecords(db, binding, await readInventory(db, binding.id));
 
-const withTheRest = async (
+const withRecords = async (
   db: Context['db'],
   binding: Binding,
   records: readonly InventoryRecord[],
 ): Promise<Remembered> => ({
   inventory: new Map(records.map((record) => [identityOf(record), record])),
   secrets: await configVariables(db, binding.environmentId),
-  said: operatorInputOf(await readStoredOperatorInput(db, binding.id)),
+  operatorInput: operatorInputOf(await readStoredOperatorInput(db, binding.id)),
   ui: await listOwnedByUi(db, binding.environmentId),
 });

@@ -1,14 +1,17 @@
-/** Commits between the head of the last pass and that of this one: a newer one came before anybody looked. */
+/** Commits between the head of the last pass and the head of this one: a newer commit came before they had a pass. */
 import type { SkippedCommits } from '../../../controller/delivery/bindings/index.ts';
 import { type CommitInfo, descends, readCommit } from '../../source/index.ts';
 import type { PassOptions } from '../pass-types.ts';
 
 const MAX_LISTED = 50;
-/** A longer line is not followed to its end, and nothing is said of it. */
+/** A longer line of commits is not counted at all. */
 const MAX_FOLLOWED = 1_000;
 const NONE: SkippedCommits = { count: 0, commits: [] };
 
-/** By the line of first parents; null where the commit is not new, or too many came to be counted. A rewritten history skips nothing. */
+/**
+ * Follows first parents. Null where the commit is not new, or where there are too many commits to count. A rewritten history
+ * skips nothing.
+ */
 export async function skippedCommits(
   { binding, repository }: Pick<PassOptions, 'binding' | 'repository'>,
   head: CommitInfo,
@@ -25,6 +28,6 @@ export async function skippedCommits(
     if (count < MAX_LISTED) commits.push({ sha, subject });
     sha = parents[0];
   }
-  // It was merged from the side: the first parents never lead to it.
+  // The last head was merged as a second parent, so first parents never lead to it.
   return NONE;
 }

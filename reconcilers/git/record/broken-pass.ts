@@ -1,4 +1,4 @@
-/** A pass that threw has recorded nothing: its binding says so, or the page Git would show an old commit and no fault. */
+/** Records on the binding that a pass threw: else the Git page would show an old commit and no fault. */
 import type { Knex } from 'knex';
 import { unlessAway } from '../../../controller/database/errors.ts';
 import { findBinding, updateBindingStatus } from '../../../controller/delivery/bindings/index.ts';
@@ -11,13 +11,13 @@ const MESSAGE_LENGTH = 300;
 export interface BrokenPass {
   db: Knex;
   bus: Bus;
-  /** Throws where this controller leads no longer: another one says how it goes. */
+  /** Throws where this controller no longer leads; then the new leader records its own passes. */
   fence(tx: Knex): Promise<void>;
   environmentId: string;
   error: unknown;
 }
 
-/** Throws where it cannot be recorded, as while the database is away. */
+/** Throws where nothing can be recorded, for example while the database is away. */
 export async function recordBrokenPass({ db, bus, fence, environmentId, error }: BrokenPass): Promise<void> {
   const binding = await findBinding(db, environmentId);
   if (!binding || binding.mode === 'off' || binding.suspendedAt !== null) return;
@@ -32,7 +32,7 @@ export async function recordBrokenPass({ db, bus, fence, environmentId, error }:
 
 function reasonOf(thrown: unknown): string {
   const error = unlessAway(thrown);
-  // knex puts the statement before the text.
+  // knex puts the statement before the error's text.
   const text = error instanceof DomainError ? error.message : (messageOf(error).split(' - ').at(-1) ?? '');
   return text
     .replaceAll(/[\0-\x1f\x7f]+/g, ' ')

@@ -1,4 +1,4 @@
-/** Audit entries of what somebody has changed past git: once when it is found, and once when it is put back. */
+/** Audit entries for objects that were changed outside git: one when the drift is found, one when it is healed. */
 import type { AuditEntry } from '../../../controller/platform/operation/audit-entry.ts';
 import type { Acted, Observed } from '../pass-types.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -17,7 +17,7 @@ export function driftAuditEntries(
     const known =
       inventory.get(identityOf(previous))?.conditions.some(({ reason }) => reason === DRIFTED) ?? false;
     const healed = acted.outcomes.get(change)?.type === 'applied';
-    // What is neither left nor put back now is found again.
+    // A drift that is neither accepted nor healed now is found by the next pass.
     if (change.action === 'update' && !healed) return [];
     const entry = {
       entityType: manifest.kind,

@@ -1,4 +1,4 @@
-/** One line of the inventory: what stays of it, and what a pass makes of it. */
+/** One line of the inventory: what it keeps from the pass before, and what this pass changes. */
 import type { InventoryRecord, ManifestRecord } from '../../../controller/delivery/bindings/index.ts';
 import type { Condition } from '../../../schemas/api/common.ts';
 import { type ConditionRecord, mergeConditions, sameConditions } from '../../engine/conditions.ts';
@@ -44,10 +44,10 @@ export function objectOf(change: Change, acted: Acted, previous: InventoryRecord
   };
 }
 
-export const isWell = ({ conditions }: ManifestRecord): boolean =>
+export const isHealthy = ({ conditions }: ManifestRecord): boolean =>
   conditions.every((one) => one.status !== 'False' && one.reason !== DRIFTED);
 
-/** Nothing of the line could differ: what most manifests of most passes are. */
+/** Nothing of the line can differ. This holds for most manifests of most passes. */
 export function isSettled(previous: InventoryRecord, manifest: DesiredManifest): boolean {
   return (
     previous.nameKey === manifest.nameKey &&
@@ -59,19 +59,19 @@ export function isSettled(previous: InventoryRecord, manifest: DesiredManifest):
     previous.appliedMeta === metaOf(manifest) &&
     previous.prunePolicy === prunePolicyOf(manifest) &&
     !previous.prunePending &&
-    isWell(previous)
+    isHealthy(previous)
   );
 }
 
-/** One that was well and did not change keeps what was said of it; one that comes back from a fault is well again. */
+/** Facts of an unchanged manifest: none where it was healthy, so its conditions stay; else those of one that is healthy again. */
 export function unchangedFacts(
   previous: ManifestRecord,
   outcome: ManifestOutcome,
-  place: { path: string; line: number; commit: string },
+  source: { path: string; line: number; commit: string },
   manifest: DesiredManifest,
 ) {
-  if (isWell(previous)) return [];
-  const facts = conditionsOf(outcome, place, manifest);
+  if (isHealthy(previous)) return [];
+  const facts = conditionsOf(outcome, source, manifest);
   return [
     ...facts,
     { ...facts[0]!, type: 'Validated' as const, reason: 'Valid', message: 'As it was when it was accepted' },
@@ -85,9 +85,9 @@ export function retained(
   commit: string,
   now: Date,
 ): InventoryRecord {
-  if (!previous) throw new Error('a kept manifest is in the inventory');
-  const place = { path: previous.path, line: previous.line, commit };
-  const facts = [retainedCondition(reason, place)];
+  if (!previous) throw new Error('a retained manifest is in the inventory');
+  const source = { path: previous.path, line: previous.line, commit };
+  const facts = [retainedCondition(reason, source)];
   const already =
     previous.prunePending &&
     previous.conditions.some((one) => one.type === 'Applied' && one.reason === facts[0]?.reason);

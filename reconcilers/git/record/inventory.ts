@@ -1,4 +1,4 @@
-/** From what happened in a pass to the lines of the inventory: those that differ from what is stored, and those that go. */
+/** Turns the results of a pass into changes of the inventory. */
 import type { InventoryRecord } from '../../../controller/delivery/bindings/index.ts';
 import { mergeConditions } from '../../engine/conditions.ts';
 import type { Acted, Observed, PassOptions } from '../pass-types.ts';
@@ -19,17 +19,17 @@ import {
 } from './inventory-line.ts';
 import { conditionsOf, type ManifestOutcome, STORED_CONDITIONS } from './outcome.ts';
 
-/** The lines of the inventory that are not what is stored already, and those that go. */
+/** The lines that differ from what is stored, and the lines to delete. */
 export function manifestWrites(
   options: PassOptions,
-  looked: Observed,
+  observed: Observed,
   plan: Plan,
   acted: Acted,
   refused: readonly RefusedDocument[],
 ): { writes: InventoryRecord[]; removals: { kind: string; nameKey: string }[] } {
   const now = new Date(options.ctx.clock.now());
-  const commit = looked.commit.sha;
-  const stored = looked.inventory;
+  const commit = observed.commit.sha;
+  const stored = observed.inventory;
   const writes = new Map<string, InventoryRecord>();
   const removals: { kind: string; nameKey: string }[] = [];
   const claimed = new Set(
@@ -40,8 +40,8 @@ export function manifestWrites(
       change.action === 'orphan' && acted.outcomes.has(change) ? [identityOf(change.previous)] : [],
     ),
   );
-  /** Lines of which a sound manifest has spoken. */
-  const spoken = new Set<string>();
+  /** Lines that a valid manifest stands for. */
+  const described = new Set<string>();
   const put = (record: InventoryRecord, always = false) => {
     const key = identityOf(record);
     const before = stored.get(key);
@@ -55,7 +55,7 @@ export function manifestWrites(
         put(
           retained(
             stored.get(identityOf(change.previous)),
-            acted.kept.get(change) ?? 'broken-manifests',
+            acted.retained.get(change) ?? 'broken-manifests',
             commit,
             now,
           ),
@@ -77,36 +77,36 @@ export function manifestWrites(
     const outcome = acted.outcomes.get(change);
     if (!outcome) continue;
     const { manifest } = change;
-    // The line under this name may still be that of an object which is being renamed: it is not this manifest's.
+    // The line under this name may belong to an object that is being renamed, and not to this manifest.
     const foreign = change.previous === null && claimed.has(identityOf(manifest));
-    // What an orphan's manifest says is read on, and is no object's.
+    // The manifest of an orphaned object is still read, but has no object.
     const isOrphans = orphaned.has(identityOf(manifest));
     const previous = foreign || isOrphans ? undefined : stored.get(identityOf(change.previous ?? manifest));
     const holds = outcome.type === 'policy' && outcome.waits === null;
     const applied = outcome.type === 'applied' || outcome.type === 'unchanged' || holds;
     const isNew = outcome.type === 'applied' || (holds && change.previous?.appliedHash !== manifest.hash);
     if (foreign && !isOrphans && !applied) continue;
-    // A refused rename stays under the name that runs.
+    // Where a rename is refused, the line stays under the name that runs.
     const renamed = previous !== undefined && previous.nameKey !== manifest.nameKey;
     if (renamed && applied) removals.push(previous);
     const identity = renamed && !applied ? previous : manifest;
-    spoken.add(identityOf(identity));
+    described.add(identityOf(identity));
     if (outcome.type === 'unchanged' && previous && isSettled(previous, manifest)) continue;
-    const seenAnew = previous?.seenHash !== manifest.hash;
-    const place = {
+    const isNewSpec = previous?.seenHash !== manifest.hash;
+    const source = {
       path: manifest.path,
       line: manifest.line,
-      commit: seenAnew ? commit : (previous?.seenCommit ?? commit),
+      commit: isNewSpec ? commit : (previous?.seenCommit ?? commit),
     };
     const facts =
       outcome.type === 'unchanged' && previous
-        ? unchangedFacts(previous, outcome, place, manifest)
-        : conditionsOf(outcome, place, manifest);
+        ? unchangedFacts(previous, outcome, source, manifest)
+        : conditionsOf(outcome, source, manifest);
     const line: InventoryRecord = {
       kind: manifest.kind,
       nameKey: identity.nameKey,
       name: identity.name,
-      // One that was refused is not the object's yet.
+      // The uid of a refused manifest is not yet that of the object.
       uid: applied ? manifest.uid : (previous?.uid ?? manifest.uid),
       path: manifest.path,
       line: manifest.line,
@@ -115,27 +115,27 @@ export function manifestWrites(
       appliedMeta: applied ? metaOf(manifest) : (previous?.appliedMeta ?? null),
       appliedCommit: isNew ? commit : (previous?.appliedCommit ?? null),
       seenHash: manifest.hash,
-      seenCommit: place.commit,
+      seenCommit: source.commit,
       prunePolicy: prunePolicyOf(manifest),
       prunePending: false,
       conditions: toConditions(mergeConditions(STORED_CONDITIONS, records(previous), facts, now)),
     };
-    // The rows that were applied have lost their hash until now.
+    // Applying has cleared the stored hash of these rows, so they are always written.
     put(line, outcome.type === 'applied');
   }
   if (refused.length === 0) return { writes: [...writes.values()], removals };
-  const left = new Set(removals.map(identityOf));
-  const standing = new Map([...stored].filter(([key]) => !left.has(key)));
+  const removed = new Set(removals.map(identityOf));
+  const remaining = new Map([...stored].filter(([key]) => !removed.has(key)));
   for (const document of refused) {
     const key = identityOf(document);
-    if (spoken.has(key)) continue;
-    const previous = standing.get(key);
+    if (described.has(key)) continue;
+    const previous = remaining.get(key);
     const first = document.problems[0];
     if (!first) continue;
     const known =
       previous?.conditions.some((one) => one.status === 'False' && one.message.startsWith(first.message)) ??
       false;
-    const place = {
+    const source = {
       path: first.path,
       line: first.line ?? previous?.line ?? 1,
       commit: known ? (previous?.seenCommit ?? commit) : commit,
@@ -143,7 +143,7 @@ export function manifestWrites(
     const outcome: ManifestOutcome = {
       type: 'refused',
       problems: document.problems,
-      kept: lastGoodText(standing, document, null),
+      lastGood: lastGoodText(remaining, document, null),
     };
     put({
       kind: document.kind,
@@ -157,11 +157,11 @@ export function manifestWrites(
       appliedMeta: previous?.appliedMeta ?? null,
       appliedCommit: previous?.appliedCommit ?? null,
       seenHash: null,
-      seenCommit: place.commit,
+      seenCommit: source.commit,
       prunePolicy: previous?.prunePolicy ?? 'auto',
       prunePending: false,
       conditions: toConditions(
-        mergeConditions(STORED_CONDITIONS, records(previous), conditionsOf(outcome, place, null), now),
+        mergeConditions(STORED_CONDITIONS, records(previous), conditionsOf(outcome, source, null), now),
       ),
     });
   }

@@ -1,4 +1,4 @@
-/** From what happened to a manifest in a pass to its conditions. */
+/** Turns what happened to a manifest in a pass into its conditions. */
 import type { ConditionFact } from '../../engine/conditions.ts';
 import type { CheckResult } from '../../kinds/index.ts';
 import type { DesiredManifest, Problem } from '../../source/index.ts';
@@ -14,29 +14,29 @@ export type ManifestOutcome =
   | { type: 'applied'; check: CheckResult | null; detail: string }
   | { type: 'unchanged' }
   /** The document or what it describes is wrong. */
-  | { type: 'refused'; problems: readonly Problem[]; kept: string; check?: CheckResult }
+  | { type: 'refused'; problems: readonly Problem[]; lastGood: string; check?: CheckResult }
   | {
       type: 'failed';
-      /** Null where it was not even asked for. */
+      /** Null where the manifest was not checked. */
       check: CheckResult | null;
       reason: 'Conflict' | 'Blocked' | 'ApplyFailed';
       message: string;
     }
   | { type: 'observed'; check: CheckResult }
-  /** `why`: what the plan as a whole waits for. */
+  /** `why`: what the guards object to in the plan as a whole. */
   | { type: 'guarded'; check: CheckResult; why: string }
   | { type: 'held'; hold: Hold }
   | { type: 'drifted' }
   | { type: 'ignored' }
-  /** `waits`: why it does not hold yet; null where it does, from the next commit on. */
-  | { type: 'policy'; words: string; waits: 'observing' | 'guarded' | 'unread' | null }
-  /** Null: the manifest itself says so. */
-  | { type: 'suspended'; word: Override | null };
+  /** `waits`: why the policy is not in force; null where it is, from the next commit on. */
+  | { type: 'policy'; description: string; waits: 'observing' | 'guarded' | 'unread' | null }
+  /** Null where the manifest itself asks for it. */
+  | { type: 'suspended'; override: Override | null };
 
-/** The reason of Applied while somebody's change past git is left as it is. */
+/** The reason of Applied while a change outside git is left in place. */
 export const DRIFTED = 'Drifted';
 
-const saidBy = (what: string, { by, at, reason }: Override): string =>
+const withAuthor = (what: string, { by, at, reason }: Override): string =>
   `${what} by ${by} at ${at.toISOString().slice(0, 16).replace('T', ' ')} UTC${reason ? `: ${reason}` : ''}`;
 
 const POLICY_WAITS: Record<'observing' | 'guarded' | 'unread', [reason: string, message: string]> = {
@@ -47,10 +47,10 @@ const POLICY_WAITS: Record<'observing' | 'guarded' | 'unread', [reason: string, 
 
 const DOCUMENT_STAGES = new Set(['source', 'parse']);
 
-/** Conditions that the outcome says nothing about stay as they were. */
+/** Conditions that are not in the result stay as they were. */
 export function conditionsOf(
   outcome: ManifestOutcome,
-  place: { path: string; line: number; commit: string },
+  source: { path: string; line: number; commit: string },
   manifest: DesiredManifest | null,
 ): Fact[] {
   const fact = (
@@ -58,18 +58,18 @@ export function conditionsOf(
     status: Fact['status'],
     reason: string,
     message: string,
-    line = place.line,
+    line = source.line,
   ): Fact => ({
     type,
     status,
     reason,
     message,
-    file: place.path,
+    file: source.path,
     line,
-    commit: place.commit,
+    commit: source.commit,
   });
   const parsed = fact('Parsed', 'True', 'Parsed', 'The document is well-formed');
-  const tested = (check: CheckResult | null): Fact[] => {
+  const testFacts = (check: CheckResult | null): Fact[] => {
     const found = testedCondition(manifest, check?.tests ?? null);
     return found ? [fact('Tested', found.status, found.reason, found.message, found.line)] : [];
   };
@@ -85,7 +85,7 @@ export function conditionsOf(
 
   switch (outcome.type) {
     case 'applied': {
-      const facts = [parsed, ...tested(outcome.check), fact('Applied', 'True', 'Applied', outcome.detail)];
+      const facts = [parsed, ...testFacts(outcome.check), fact('Applied', 'True', 'Applied', outcome.detail)];
       return outcome.check ? [...facts, validated(outcome.check)] : facts;
     }
     case 'unchanged':
@@ -98,10 +98,10 @@ export function conditionsOf(
         'Applied',
         'False',
         'Invalid',
-        `Refused at ${place.commit.slice(0, 7)}; ${outcome.kept}`,
+        `Refused at ${source.commit.slice(0, 7)}; ${outcome.lastGood}`,
       );
       if (first?.stage === 'tests' && outcome.check) {
-        return [parsed, ...tested(outcome.check), validated(outcome.check), applied];
+        return [parsed, ...testFacts(outcome.check), validated(outcome.check), applied];
       }
       return inDocument
         ? [fact('Parsed', 'False', 'Malformed', message, first?.line), applied]
@@ -110,27 +110,27 @@ export function conditionsOf(
     case 'failed': {
       const applied = fact('Applied', 'False', outcome.reason, outcome.message);
       return outcome.check
-        ? [parsed, ...tested(outcome.check), validated(outcome.check), applied]
+        ? [parsed, ...testFacts(outcome.check), validated(outcome.check), applied]
         : [parsed, applied];
     }
     case 'observed':
       return [
         parsed,
-        ...tested(outcome.check),
+        ...testFacts(outcome.check),
         validated(outcome.check),
         fact('Applied', 'False', 'Observing', 'The binding only observes: nothing is applied'),
       ];
     case 'guarded':
       return [
         parsed,
-        ...tested(outcome.check),
+        ...testFacts(outcome.check),
         validated(outcome.check),
         fact('Applied', 'False', 'Guarded', `Waits until an ADMIN approves the plan: it ${outcome.why}`),
       ];
     case 'held':
       return [
         parsed,
-        fact('Applied', 'False', 'Held', `${saidBy('Held', outcome.hold)}. A newer spec is taken`),
+        fact('Applied', 'False', 'Held', `${withAuthor('Held', outcome.hold)}. A newer spec is taken`),
       ];
     case 'drifted':
       return [
@@ -149,8 +149,8 @@ export function conditionsOf(
           'Applied',
           'False',
           'Suspended',
-          outcome.word
-            ? `${saidBy('Suspended', outcome.word)}: git leaves it alone`
+          outcome.override
+            ? `${withAuthor('Suspended', outcome.override)}: git leaves it alone`
             : 'spec.suspend is true: git leaves it alone',
         ),
       ];
@@ -164,7 +164,7 @@ export function conditionsOf(
         parsed,
         fact('Validated', 'True', 'Valid', 'checked: schema'),
         outcome.waits === null
-          ? fact('Applied', 'True', 'Applied', outcome.words)
+          ? fact('Applied', 'True', 'Applied', outcome.description)
           : fact('Applied', 'False', ...POLICY_WAITS[outcome.waits]),
       ];
   }
@@ -193,10 +193,10 @@ function stageReason(stage: Problem['stage'] | undefined): string {
   }
 }
 
-/** For one whose manifest left the tree and that is kept. */
+/** For an object that is retained although its manifest left the tree. */
 export function retainedCondition(
   reason: PruneHold,
-  place: { path: string; line: number; commit: string },
+  source: { path: string; line: number; commit: string },
 ): Fact {
   const MESSAGES: Record<PruneHold, string> = {
     'broken-manifests': 'Its manifest is gone; nothing is pruned while other manifests are broken',
@@ -230,8 +230,8 @@ export function retainedCondition(
     status: 'False',
     reason: REASONS[reason],
     message: MESSAGES[reason],
-    file: place.path,
-    line: place.line,
-    commit: place.commit,
+    file: source.path,
+    line: source.line,
+    commit: source.commit,
   };
 }

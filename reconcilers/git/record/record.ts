@@ -1,4 +1,4 @@
-/** What is kept of a pass. */
+/** Records the result of a pass in the database. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   beginApproved,
@@ -18,7 +18,7 @@ import { writeAudit } from '../../../controller/insight/audit/index.ts';
 import { messageOf } from '../../../controller/platform/operation/errors.ts';
 import { GitRepositoryError } from '../../source/index.ts';
 import { gitActor } from '../act/act.ts';
-import { type Line, noCounts, renderReport } from '../pass-report.ts';
+import { noCounts, type PassReport, type ReportEntry } from '../pass-report.ts';
 import type { Acted, Observed, PassOptions, PassResult } from '../pass-types.ts';
 import { SourceProblem } from '../plan/compute-plan.ts';
 import { attribute, groupByIdentity, lastGoodOf } from '../plan/last-good.ts';
@@ -27,12 +27,15 @@ import { manifestPolicyOf } from '../plan/policy-manifests.ts';
 import type { Verdict } from '../plan/verdict.ts';
 import type { PassMemory } from '../read/pass-memory.ts';
 import { skippedCommits } from '../read/skipped-commits.ts';
+import { renderReport } from '../render-report.ts';
 import { findCompletedOverrides } from './completed-overrides.ts';
 import { driftAuditEntries } from './drift-audit.ts';
 import { manifestWrites } from './inventory.ts';
 
+const MAX_IMPORT_ERRORS = 2_000;
+
 interface Done {
-  looked: Observed;
+  observed: Observed;
   plan: Plan;
   verdict: Verdict;
   acted: Acted;
@@ -42,26 +45,29 @@ interface Done {
 export async function record(
   options: PassOptions,
   queue: JobQueue,
-  { looked, plan, verdict, acted }: Done,
+  { observed, plan, verdict, acted }: Done,
   memory: PassMemory,
 ): Promise<PassResult> {
   const { ctx, binding } = options;
   const { guarded } = verdict;
-  const { commit, desired } = looked;
-  // A path that was deleted on purpose, as the commit says, is no fault.
-  const meant = !desired.pathExists && plan.changes.some((change) => change.action === 'prune');
-  const attributed = (meant ? [] : desired.problems).map((problem) =>
-    attribute(problem, looked.inventory, desired.manifests),
+  const { commit, desired } = observed;
+  // A path whose deletion the commit allows is no fault.
+  const isDeletionAllowed = !desired.pathExists && plan.changes.some((change) => change.action === 'prune');
+  const attributed = (isDeletionAllowed ? [] : desired.problems).map((problem) =>
+    attribute(problem, observed.inventory, desired.manifests),
   );
   const problems = [...attributed, ...acted.problems];
   const refusedDocuments = groupByIdentity(attributed);
   acted.counts.refused += refusedDocuments.length + attributed.filter((problem) => !problem.name).length;
-  acted.lines.push(
+  acted.entries.push(
     ...attributed.map(
-      (problem): Line => ({ type: 'problem', problem, kept: lastGoodOf(problem, looked.inventory) }),
+      (problem): ReportEntry => ({
+        ...{ type: 'problem', problem },
+        lastGood: lastGoodOf(problem, observed.inventory),
+      }),
     ),
   );
-  const { writes, removals } = manifestWrites(options, looked, plan, acted, refusedDocuments);
+  const { writes, removals } = manifestWrites(options, observed, plan, acted, refusedDocuments);
   const worked = plan.changes.some((change) => acted.outcomes.get(change)?.type === 'applied');
   const outcome: PassResult['outcome'] =
     guarded !== null
@@ -73,28 +79,33 @@ export async function record(
           : worked
             ? 'applied'
             : 'unchanged';
-  const lines = [...verdict.lines, ...acted.lines];
   const skipped = await skippedCommits(options, commit);
-  const report = renderReport(binding.environmentName, commit, lines, acted.counts, skipped?.count ?? 0);
+  const report: PassReport = {
+    ...{ type: 'pass', environment: binding.environmentName, commit, counts: acted.counts },
+    entries: [...verdict.entries, ...acted.entries],
+    skippedCommits: skipped?.count ?? 0,
+  };
   const isApplied = binding.mode === 'sync' && guarded === null;
   const manifestPolicy = isApplied ? manifestPolicyOf(binding, desired) : binding.manifestPolicy;
-  const again = !isDeepStrictEqual(manifestPolicy, binding.manifestPolicy);
-  const wordsDone = isApplied ? findCompletedOverrides(looked, plan, acted) : [];
-  // Where nothing is left to do, what was approved is done or was about another state.
+  const requeue = !isDeepStrictEqual(manifestPolicy, binding.manifestPolicy);
+  const completed = isApplied ? findCompletedOverrides(observed, plan, acted) : [];
+  // Where nothing is left to do, the approved plan was carried out or belongs to an earlier state.
   const used =
-    isApplied && looked.said.approved.size > 0 && (worked || (plan.empty && verdict.waiting === null));
-  const moved = (looked.said.holds.size === 0 ? [] : plan.changes).flatMap((change) =>
+    isApplied &&
+    observed.operatorInput.approved.size > 0 &&
+    (worked || (plan.empty && verdict.waiting === null));
+  const moved = (observed.operatorInput.holds.size === 0 ? [] : plan.changes).flatMap((change) =>
     change.action === 'update' && change.renamedFrom !== null && acted.applied.has(change)
       ? [{ kind: change.manifest.kind, from: change.previous.nameKey, name: change.manifest.name }]
       : [],
   );
-  const drifts = driftAuditEntries(looked, plan, acted);
-  const news =
+  const drifts = driftAuditEntries(observed, plan, acted);
+  const changed =
     worked ||
     commit.sha !== binding.headCommit?.sha ||
     binding.lastError !== null ||
     verdict.waiting?.hash !== binding.waitingPlan?.hash;
-  const waiting = news || queue.pending.length > 0;
+  const isNoted = changed || queue.pending.length > 0;
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
     await writeAsReconciler(tx);
@@ -103,7 +114,7 @@ export async function record(
     await replaceImportErrors(
       tx,
       binding.id,
-      problems.slice(0, 2_000).map((problem) => ({
+      problems.slice(0, MAX_IMPORT_ERRORS).map((problem) => ({
         path: problem.path,
         line: problem.line ?? null,
         column: problem.column ?? null,
@@ -117,15 +128,15 @@ export async function record(
     );
     await updateBindingStatus(tx, binding.id, {
       headCommit: commit,
-      ...(looked.refName === null ? {} : { resolvedRef: looked.refName }),
+      ...(observed.refName === null ? {} : { resolvedRef: observed.refName }),
       ...(isApplied
-        ? { appliedCommit: commit, manifestPolicy, rewrittenCommit: looked.descends ? null : commit.sha }
+        ? { appliedCommit: commit, manifestPolicy, rewrittenCommit: observed.descends ? null : commit.sha }
         : {}),
       ...(verdict.begins ? { begunAt: queue.startedAt } : {}),
       waitingPlan: verdict.waiting,
       lastError: null,
     });
-    await deleteOverrides(tx, binding.id, wordsDone);
+    await deleteOverrides(tx, binding.id, completed);
     await renameHolds(tx, binding.id, moved);
     if (used) await dropApprovals(tx, binding.id);
     else if (plan.approval !== null) await beginApproved(tx, binding.id, null);
@@ -134,21 +145,21 @@ export async function record(
       const scope = { teamId: binding.teamId, environmentId: binding.environmentId };
       await writeAudit(inside, scope, drifts, 'gitSync.driftFound');
     }
-    if (waiting) {
+    if (isNoted) {
       await finishJobs(tx, binding.id, {
         status: 'completed',
         outcome,
         trigger: options.trigger,
         commit,
         counts: acted.counts,
-        report,
+        report: renderReport(report),
         error: null,
         planHash: plan.empty && !verdict.waiting ? null : plan.hash,
         queue,
         skipped,
       });
     }
-    if (waiting || writes.length > 0) {
+    if (isNoted || writes.length > 0) {
       await ctx.services.bus.publish(tx, {
         type: 'ui',
         environmentId: binding.environmentId,
@@ -157,10 +168,10 @@ export async function record(
     }
   });
   memory.recorded(writes, removals);
-  if (wordsDone.length > 0 || moved.length > 0 || used || plan.approval !== null) memory.forget();
+  if (completed.length > 0 || moved.length > 0 || used || plan.approval !== null) memory.forget();
   const nothingLeft = problems.length === 0 && acted.counts.refused + acted.counts.waiting === 0;
   memory.settled = nothingLeft ? desired : null;
-  return { outcome, commit, counts: acted.counts, report, error: null, again };
+  return { outcome, commit, counts: acted.counts, report, error: null, requeue };
 }
 
 function messageOfFailure({ remote }: PassOptions, error: unknown): string {
@@ -171,7 +182,7 @@ function messageOfFailure({ remote }: PassOptions, error: unknown): string {
   const advice =
     error instanceof GitRepositoryError
       ? remote
-        ? 'the copy of it is made anew'
+        ? 'the next pass makes a new copy of it'
         : error.advice
       : `let the controller's user read ${folder}, in the folder git of the data directory`;
   return `the repository cannot be read: ${what}; ${advice}. Everything runs on as it was`;
@@ -185,7 +196,7 @@ export async function recordFailure(
   const { ctx, binding } = options;
   const message = messageOfFailure(options, error);
   const counts = noCounts();
-  const report = [`${binding.environmentName}: ${message}`];
+  const report: PassReport = { type: 'message', environment: binding.environmentName, message };
   const repeated = binding.lastError === message && options.trigger === 'timer';
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
@@ -197,7 +208,7 @@ export async function recordFailure(
         trigger: options.trigger,
         commit: null,
         counts,
-        report,
+        report: renderReport(report),
         error: message,
         planHash: null,
         queue,

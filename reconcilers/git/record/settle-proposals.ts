@@ -1,27 +1,27 @@
 /**
- * Pull requests that are kept here, as the branches say: merged by whatever way, closed, pushed to, or left behind by a base
- * that moved. Recognised by content and never by the id of a commit.
+ * Brings Headgate's own pull requests up to date with the branches: merged in any way, closed, pushed to, or behind a base
+ * that moved. A merge is recognised by content, never by the id of a commit.
  */
 import {
   closePullRequest,
   listPullRequests,
   notePullRequest,
+  notifyPullRequest,
   type PullRequestRecord,
   pullRequestsOf,
-  tellOfPullRequest,
 } from '../../../controller/delivery/pull-requests/index.ts';
 import { RepositoryError } from '../../../controller/delivery/repository/index.ts';
 import { type LocalGit, localGit } from '../../merge/local-git.ts';
 import { observeMerge } from '../../merge/merge-result.ts';
-import { holds } from '../../merge/workspace.ts';
+import { hasCommits } from '../../merge/workspace.ts';
 import { resolveRef } from '../../source/index.ts';
 import type { PassOptions } from '../pass-types.ts';
 import type { PassMemory } from '../read/pass-memory.ts';
 
-/** Looked at in one pass; what is to be applied must not wait for more. */
-const MOST_LOOKS = { embedded: 20, remote: 5 };
-/** Commits of the base, each of which may have been the one with which it came in. */
-const MOST_STEPS = 50;
+/** Pull requests in one pass: applying must not wait for more. */
+const MAX_PULLS = { embedded: 20, remote: 5 };
+/** Commits of the base that are searched for the one that merged a pull request. */
+const MAX_STEPS = 50;
 
 type Verdict =
   | ({ state: 'open' } & Parameters<typeof notePullRequest>[2])
@@ -29,8 +29,8 @@ type Verdict =
   | { state: 'closed' };
 
 /**
- * To be called once what the branch stands at is known. Looks again only where a branch has moved. True where there was more
- * to look at than one pass does.
+ * `base` is the commit of the bound branch. Only pull requests whose branches have moved are examined. True where more are
+ * due than one pass examines.
  */
 export async function settleProposals(
   options: PassOptions,
@@ -38,18 +38,18 @@ export async function settleProposals(
   memory: PassMemory,
 ): Promise<boolean> {
   const { ctx, binding, repository } = options;
-  // A forge says itself what became of those that live there.
+  // The forge reports the state of its own pull requests.
   if (binding.forge !== 'none') return false;
   const open = await listPullRequests(ctx.db, pullRequestsOf(binding), { state: 'open' });
   if (open.length === 0) return false;
-  // The environments of a repository look at the same time, and one is enough: what it finds it writes for all.
-  const place = `${repository.gitdir}\0${binding.ref}\0${base}`;
-  if (settling.has(place)) return false;
-  settling.add(place);
+  // All environments of a repository come here at the same time. One is enough: it writes for all of them.
+  const key = `${repository.gitdir}\0${binding.ref}\0${base}`;
+  if (settling.has(key)) return false;
+  settling.add(key);
   try {
     return await settle(options, base, memory, open);
   } finally {
-    settling.delete(place);
+    settling.delete(key);
   }
 }
 
@@ -69,19 +69,19 @@ async function settle(
   const git = localGit(repository.gitdir, signal);
   const due = open.filter((pull) => isDue(pull, base, heads.get(pull.branch)));
   const seen: { pull: PullRequestRecord; verdict: Verdict }[] = [];
-  const most = remote ? MOST_LOOKS.remote : MOST_LOOKS.embedded;
+  const most = remote ? MAX_PULLS.remote : MAX_PULLS.embedded;
   let failed = 0;
   for (const pull of due) {
     if (seen.length === most) break;
     try {
-      const verdict = await look(options, git, pull, { base, head: heads.get(pull.branch) ?? null });
+      const verdict = await examine(options, git, pull, { base, head: heads.get(pull.branch) ?? null });
       if (verdict) seen.push({ pull, verdict });
       else failed += 1;
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof RepositoryError)) throw error;
       failed += 1;
-      ctx.log.warn({ number: pull.number, reason: error.message }, 'a pull request could not be looked at');
+      ctx.log.warn({ number: pull.number, reason: error.message }, 'a pull request could not be examined');
     }
   }
   const overtaken = seen.length > 0 && (await write(options, seen));
@@ -90,7 +90,7 @@ async function settle(
   return isMore;
 }
 
-/** Where the branches stand where the repository lives; null where that is not known now. */
+/** The heads of the branches in the repository itself, not in a copy; null where they cannot be read now. */
 async function headsOf(
   { ctx, repository, remote, signal }: PassOptions,
   open: readonly PullRequestRecord[],
@@ -107,7 +107,7 @@ async function headsOf(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof RepositoryError)) throw error;
-    ctx.log.warn({ reason: error.message }, 'the branches of pull requests are not known');
+    ctx.log.warn({ reason: error.message }, 'the branches of pull requests cannot be read');
     return null;
   }
 }
@@ -115,8 +115,8 @@ async function headsOf(
 const isDue = (pull: PullRequestRecord, base: string, head: string | undefined): boolean =>
   head !== pull.headSha || base !== pull.baseSha || pull.mergeable === 'unknown';
 
-/** Null where nothing can be said. */
-async function look(
+/** Null where the commits are not at hand. */
+async function examine(
   { binding, remote }: PassOptions,
   git: LocalGit,
   pull: PullRequestRecord,
@@ -124,16 +124,16 @@ async function look(
 ): Promise<Verdict | null> {
   await remote?.meet({ base: binding.ref, head: pull.branch });
   const last = head ?? pull.headSha;
-  if (!(await holds(git, [base, last]))) {
-    // Of a branch that is gone, only a copy that was made anew does not hold the commit; a server may still have it.
+  if (!(await hasCommits(git, [base, last]))) {
+    // A new copy does not hold the last commit of a deleted branch; the server may still have it.
     if (head === null && remote) await remote.fetchCommit(last).catch(() => {});
-    if (!(await holds(git, [base, last]))) return head === null ? { state: 'closed' } : null;
+    if (!(await hasCommits(git, [base, last]))) return head === null ? { state: 'closed' } : null;
   }
   const { mergeBase, conflicts, tree, isIn } = await observeMerge(git, { base, head: last });
   if (isIn) return { state: 'merged', headSha: last, mergeSha: base };
   const earlier =
     mergeBase !== null && (head === null || tree === null)
-      ? await cameInEarlier(git, { mergeBase, base, head: last, lookedAt: pull.baseSha })
+      ? await findMergeCommit(git, { mergeBase, base, head: last, examinedBase: pull.baseSha })
       : null;
   if (earlier) return { state: 'merged', headSha: last, mergeSha: earlier };
   if (head === null) return { state: 'closed' };
@@ -141,27 +141,27 @@ async function look(
   return { state: 'open', headSha: head, baseSha: base, mergeable, conflicts };
 }
 
-/** The base may have gone on since on the very lines: then only a commit on the way holds all of it. */
-async function cameInEarlier(
+/** Later commits of the base may have changed the merged lines again: then only a commit on the way holds all of them. */
+async function findMergeCommit(
   git: LocalGit,
   {
     mergeBase,
     base,
     head,
-    lookedAt,
-  }: { mergeBase: string; base: string; head: string; lookedAt: string | null },
+    examinedBase,
+  }: { mergeBase: string; base: string; head: string; examinedBase: string | null },
 ): Promise<string | null> {
-  const known = lookedAt !== null && (await holds(git, [lookedAt])) ? [lookedAt] : [];
+  const known = examinedBase !== null && (await hasCommits(git, [examinedBase])) ? [examinedBase] : [];
   const { stdout } = await git([
-    ...['rev-list', '--first-parent', '--reverse', `--max-count=${MOST_STEPS}`],
+    ...['rev-list', '--first-parent', '--reverse', `--max-count=${MAX_STEPS}`],
     ...[base, '--not', mergeBase, ...known],
   ]);
   for (const step of stdout.split('\n').filter((sha) => sha !== '' && sha !== base))
-    if ((await holds(git, [step])) && (await observeMerge(git, { base: step, head })).isIn) return step;
+    if ((await hasCommits(git, [step])) && (await observeMerge(git, { base: step, head })).isIn) return step;
   return null;
 }
 
-/** Whether one that is over could not be ended: somebody noted another head of it meanwhile, and it is to be looked at again. */
+/** True where a pull request could not be ended because its head changed meanwhile: it has to be examined again. */
 async function write(
   { ctx }: PassOptions,
   seen: readonly { pull: PullRequestRecord; verdict: Verdict }[],
@@ -177,7 +177,7 @@ async function write(
               state: verdict.state,
               ...(verdict.state === 'merged' ? { mergeSha: verdict.mergeSha, newHead: verdict.headSha } : {}),
             });
-      if (changed) await tellOfPullRequest({ ...ctx, db: tx }, pull, 'branches moved');
+      if (changed) await notifyPullRequest({ ...ctx, db: tx }, pull, 'branches moved');
       else if (verdict.state !== 'open') overtaken = true;
     }
     return overtaken;

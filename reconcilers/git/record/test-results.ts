@@ -1,26 +1,26 @@
-/** What the condition Tested says of the tests that a manifest describes. */
+/** The condition Tested: the results of the tests that a manifest describes. */
 import type { Condition } from '../../../schemas/api/common.ts';
 import type { TestResult } from '../../../schemas/api/git-plan.ts';
 import type { ConditionFact } from '../../engine/conditions.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 
-type Tested = Pick<ConditionFact<'Tested'>, 'status' | 'reason' | 'message'> & { line?: number };
+type TestedFact = Pick<ConditionFact<'Tested'>, 'status' | 'reason' | 'message'> & { line?: number };
 
-/** Of what failed or was skipped so many are named. */
-const NAMED = 3;
+/** Failed or skipped tests that a message names. */
+const MAX_NAMED = 3;
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const named = (results: readonly TestResult[]): string => {
-  const texts = results.slice(0, NAMED).map(({ name, message }) => `"${name}": ${message}`);
-  const more = results.length > NAMED ? [`${results.length - NAMED} more`] : [];
+  const texts = results.slice(0, MAX_NAMED).map(({ name, message }) => `"${name}": ${message}`);
+  const more = results.length > MAX_NAMED ? [`${results.length - MAX_NAMED} more`] : [];
   return [...texts, ...more].join('; ');
 };
 
-/** `results` is null where the manifest was not checked, and empty where its tests were not reached. */
+/** `results` is null where the manifest was not checked, and empty where an earlier check failed. */
 export function testedCondition(
   manifest: DesiredManifest | null,
   results: readonly TestResult[] | null,
-): Tested | null {
+): TestedFact | null {
   const described =
     manifest?.kind === 'Pipeline' ? (manifest as DesiredManifest<'Pipeline'>).spec.tests.length : 0;
   if (described === 0) {
@@ -46,17 +46,17 @@ export function testedCondition(
   return { status: 'True', reason: 'Passed', message: `${plural(passed, 'test')} passed` };
 }
 
-/** For one that is again what was accepted, after a manifest whose tests failed. */
+/** For a manifest that holds again what was accepted, after one whose tests failed. */
 export function retestedCondition(
   { conditions }: { conditions: readonly Condition[] },
   manifest: DesiredManifest,
 ) {
   if (!conditions.some(({ type, status }) => type === 'Tested' && status === 'False')) return [];
   const none = testedCondition(manifest, null);
-  const tested = none ?? {
+  const fact = none ?? {
     status: 'True' as const,
     reason: 'Passed',
     message: 'As it was when it was accepted',
   };
-  return [{ type: 'Tested' as const, ...tested }];
+  return [{ type: 'Tested' as const, ...fact }];
 }

@@ -1,4 +1,4 @@
-/** A plan as a commit status tells it: whether it may come in, in one line. */
+/** The verdict on a plan, in one line for a commit status. */
 import { visible as clean } from '../../../controller/platform/text/visible-text.ts';
 import type { GitPlan, PlanFinding } from '../../../schemas/api/git-plan.ts';
 import type { CheckState } from '../../../schemas/api/pull-requests.ts';
@@ -6,17 +6,17 @@ import { counted } from '../../plan-view/index.ts';
 
 export interface Verdict {
   state: CheckState;
-  /** At most 140 characters, which every forge shows. */
+  /** At most 140 characters: every forge shows that many. */
   summary: string;
 }
 
-const MOST_CHARACTERS = 140;
+const MAX_CHARACTERS = 140;
 
-export function oneLine(text: string, most = MOST_CHARACTERS): string {
+export function oneLine(text: string, max = MAX_CHARACTERS): string {
   const line = clean(text.replaceAll(/\s+/g, ' ').trim());
-  return [...line].length > most
+  return [...line].length > max
     ? `${[...line]
-        .slice(0, most - 1)
+        .slice(0, max - 1)
         .join('')
         .trimEnd()}…`
     : line;
@@ -24,13 +24,13 @@ export function oneLine(text: string, most = MOST_CHARACTERS): string {
 
 const verdict = (state: CheckState, summary: string): Verdict => ({ state, summary: oneLine(summary) });
 
-/** Names a fault, wherever in the file it stands. */
+/** The identity of a fault, independent of its line. */
 export const faultKey = ({ path, message }: Pick<PlanFinding, 'path' | 'message'>): string =>
   `${path}\0${message}`;
 
 /**
- * What is refused comes first: it would be so whoever approves. `known` are the faults that the base has already: they are
- * told, and held against nobody who did not make them.
+ * Refused manifests come first: no approval helps them. `known` are faults that the base already has: they are mentioned and
+ * do not fail the check.
  */
 export function verdictOfPlan(plan: GitPlan, known: ReadonlySet<string> = new Set()): Verdict {
   const { counts, changes, findings, guards, fleet } = plan;
@@ -54,8 +54,8 @@ export function verdictOfPlan(plan: GitPlan, known: ReadonlySet<string> = new Se
     return verdict('failure', `over the guards: waits for an ADMIN after the merge${which}`);
   }
   const before = old.length + findings.length;
-  const standing = before > 0 ? `; ${counted(before, 'fault')} from before` : '';
-  return verdict('success', `${changesText(plan)}${warningsText(plan)}${standing}${appliedText(plan)}`);
+  const knownFaults = before > 0 ? `; ${counted(before, 'fault')} from before` : '';
+  return verdict('success', `${changesText(plan)}${warningsText(plan)}${knownFaults}${appliedText(plan)}`);
 }
 
 const DONE = {
@@ -75,12 +75,12 @@ function changesText({ counts, nodes }: GitPlan): string {
   if (acting.length === 0) return 'nothing changes';
   const effect = (count: number, verb: string) =>
     count > 0 ? [`${counted(count, 'node')} ${verb}${count === 1 ? 's' : ''}`] : [];
-  const touched = [
+  const effects = [
     ...effect(nodes.restarts, 'restart'),
     ...effect(nodes.starts, 'start'),
     ...effect(nodes.stops, 'stop'),
   ];
-  return [acting.join(', '), ...(touched.length > 0 ? [touched.join(', ')] : [])].join('; ');
+  return [acting.join(', '), ...(effects.length > 0 ? [effects.join(', ')] : [])].join('; ');
 }
 
 const warningsText = ({ fleet }: GitPlan): string =>

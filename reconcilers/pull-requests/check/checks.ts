@@ -1,5 +1,4 @@
-/** The checks of all open pull requests for one environment: made where something has changed, a few a pass, the oldest first. */
-
+/** Checks all open pull requests against one environment: those that have changed, a few in a pass, the oldest first. */
 import { type Binding, listFaults } from '../../../controller/delivery/bindings/index.ts';
 import {
   type KnownCheck,
@@ -16,29 +15,29 @@ import { faultKey } from './check-messages.ts';
 import { inputsOf, type Planned, type Planning, planned } from './plan-merge.ts';
 import { PLANNING } from './publish-checks.ts';
 
-/** A pass that had more to do is followed by the next at once, so that others have their turn in between. */
-const MOST_PLANS = 8;
+/** In one pass. Where more are due, the next pass follows at once, and other environments come in between. */
+const MAX_PLANS = 8;
 const retryAfter = backoff({ firstMs: 5_000, capMs: 10 * 60_000 });
 
-/** What could not be planned, by pull request: tried again after longer and longer times, or once anything is another. */
+/** By pull request, plans that failed: retried after growing delays, or once their inputs change. */
 export type Faults = Map<string, { inputs: string; failures: number; retryAt: number }>;
 
 export interface Checking extends Omit<Planning, 'secrets' | 'faultsBefore'> {
   faults: Faults;
-  /** Of forges that are told; null where the check is only shown here. */
+  /** Publishes on a forge that plans are being made; null where there is no forge. */
   pending: ((pulls: readonly PullRequestRecord[]) => Promise<void>) | null;
 }
 
 export interface Checked {
   made: number;
-  /** More are to be made. */
+  /** More checks are due. */
   more: boolean;
-  /** When the next one is to be tried again, in milliseconds from now; null for none. */
+  /** Milliseconds until the next retry; null where none is due. */
   retryInMs: number | null;
 }
 
-/** Plans that take longer than this are told to be on the way. */
-const TOLD_AFTER_MS = 2_000;
+/** Plans that take longer are published as pending. */
+const PENDING_AFTER_MS = 2_000;
 
 export async function makeChecks(checking: Checking, pulls: readonly PullRequestRecord[]): Promise<Checked> {
   const { ctx, binding, faults } = checking;
@@ -58,12 +57,12 @@ export async function makeChecks(checking: Checking, pulls: readonly PullRequest
     .filter((one) => !waiting.includes(one))
     .sort((a, b) => age(a.check) - age(b.check) || a.pull.number - b.pull.number);
   const unknown = due.filter(({ pull, check }) => check?.headSha !== pull.headSha).map(({ pull }) => pull);
-  await announce(checking, unknown);
-  const now = due.slice(0, MOST_PLANS);
-  const first = new Set(unknown.map(({ id }) => id));
-  const cancel = tellLater(
+  await markNew(checking, unknown);
+  const now = due.slice(0, MAX_PLANS);
+  const isNew = new Set(unknown.map(({ id }) => id));
+  const cancel = publishPendingLater(
     checking,
-    now.map(({ pull }) => pull).filter(({ id }) => first.has(id)),
+    now.map(({ pull }) => pull).filter(({ id }) => isNew.has(id)),
   );
   try {
     for (const { pull, inputs } of now) {
@@ -100,7 +99,7 @@ function isDue({ ctx, faults }: Checking, pull: PullRequestRecord, inputs: strin
   return fault === undefined || fault.inputs !== inputs || fault.retryAt <= ctx.clock.monotonic();
 }
 
-/** Never looked at: before all others. One that changes all the time does not keep others from their turn. */
+/** Pull requests without a check come first; one that changes all the time does not delay the others. */
 const age = (check: KnownCheck | undefined): number => check?.computedAt?.getTime() ?? 0;
 
 function forget(faults: Faults, pulls: readonly PullRequestRecord[]): void {
@@ -108,8 +107,8 @@ function forget(faults: Faults, pulls: readonly PullRequestRecord[]): void {
   for (const id of faults.keys()) if (!open.has(id)) faults.delete(id);
 }
 
-/** Pages and forges show that nothing is known of these heads yet. */
-async function announce({ ctx, binding, baseSha }: Checking, pulls: readonly PullRequestRecord[]) {
+/** Marks the checks of new heads as pending. */
+async function markNew({ ctx, binding, baseSha }: Checking, pulls: readonly PullRequestRecord[]) {
   if (pulls.length === 0) return;
   const { environmentId } = binding;
   await ctx.db.transaction(async (tx) => {
@@ -119,17 +118,20 @@ async function announce({ ctx, binding, baseSha }: Checking, pulls: readonly Pul
   });
 }
 
-/** The answer waits for what is being told, so that what is told after it comes after it. */
-function tellLater({ ctx, pending }: Checking, pulls: readonly PullRequestRecord[]): () => Promise<void> {
+/** The returned function waits for a publication under way, so that later ones come after it. */
+function publishPendingLater(
+  { ctx, pending }: Checking,
+  pulls: readonly PullRequestRecord[],
+): () => Promise<void> {
   if (pending === null || pulls.length === 0) return async () => {};
-  let telling: Promise<void> = Promise.resolve();
-  const cancel = ctx.clock.after(TOLD_AFTER_MS, () => {
-    // What could not be told now is told with the result.
-    telling = pending(pulls).catch(() => {});
+  let publishing: Promise<void> = Promise.resolve();
+  const cancel = ctx.clock.after(PENDING_AFTER_MS, () => {
+    // Where this fails, the result is published all the same.
+    publishing = pending(pulls).catch(() => {});
   });
   return async () => {
     cancel();
-    await telling;
+    await publishing;
   };
 }
 
@@ -147,7 +149,7 @@ async function save(
       ...{ state, summary, plan, reason, inputs },
     };
     if (!(await saveCheck(tx, check, new Date(ctx.clock.now())))) return;
-    // Of those that are kept here, each pass of git says so itself.
+    // The git pass updates Headgate's own pull requests.
     if (conflicts !== null && pull.forge !== 'headgate') {
       const mergeable = conflicts.length > 0 ? 'conflict' : 'clean';
       if (

@@ -1,6 +1,6 @@
 /**
- * What a merge queue is about to merge gets its check too, since the forge waits for it: the plan of that very commit, which
- * holds the base and all pull requests before it. Kept in memory alone: after a new start it is made and told again.
+ * Checks the heads of a forge's merge queue, because the forge waits for their status: it is the plan of that very commit,
+ * which holds the base and all pull requests before it. Kept in memory: a restart checks and publishes again.
  */
 import { type Binding, listFaults } from '../../../controller/delivery/bindings/index.ts';
 import { RepositoryError, type RepositoryHandle } from '../../../controller/delivery/repository/index.ts';
@@ -19,42 +19,42 @@ export interface CheckingGroups {
   handle: RepositoryHandle;
   planner: Pick<Planner, 'planOfCommit'>;
   groups: readonly MergeGroup[];
-  /** Heads that were told, and what makes another plan of them. */
-  told: Map<string, string>;
+  /** By head, the binding's revision, and the reason where no plan could be made. Its status is published. */
+  published: Map<string, string>;
   leads(): boolean;
   aside<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Of one pass; a queue merges few at a time. */
-const MOST_GROUPS = 8;
+/** In one pass; a queue merges few at a time. */
+const MAX_GROUPS = 8;
 
-/** Answers whether there are more to be looked at, and it went on with these. @throws ForgeError */
+/** `more`: groups are left, and at least one of this pass was settled. @throws ForgeError */
 export async function checkMergeGroups(checking: CheckingGroups): Promise<{ more: boolean }> {
-  const { binding, groups, told, leads } = checking;
+  const { binding, groups, published, leads } = checking;
   const heads = new Set(groups.map(({ headSha }) => headSha));
-  for (const sha of told.keys()) if (!heads.has(sha)) told.delete(sha);
+  for (const sha of published.keys()) if (!heads.has(sha)) published.delete(sha);
   const of = String(binding.revision);
-  const due = groups.filter(({ headSha }) => told.get(headSha) !== of);
+  const due = groups.filter(({ headSha }) => published.get(headSha) !== of);
   let settled = 0;
-  for (const group of due.slice(0, MOST_GROUPS)) {
+  for (const group of due.slice(0, MAX_GROUPS)) {
     if (!leads()) return { more: false };
     const { state, summary } = await verdictOf(checking, group);
     if (state !== 'error') {
-      await tell(checking, group, { state, summary });
-      told.set(group.headSha, of);
+      await publish(checking, group, { state, summary });
+      published.set(group.headSha, of);
       settled += 1;
       continue;
     }
-    // What could not be planned is tried again, and the queue waits for it: a check that failed would empty it.
-    const waits = `${of} ${summary}`;
-    if (told.get(group.headSha) === waits) continue;
-    await tell(checking, group, { state: 'pending', summary });
-    told.set(group.headSha, waits);
+    // An error is retried while the queue waits: a failed status would remove the group from the queue.
+    const pending = `${of} ${summary}`;
+    if (published.get(group.headSha) === pending) continue;
+    await publish(checking, group, { state: 'pending', summary });
+    published.set(group.headSha, pending);
   }
-  return { more: due.length > MOST_GROUPS && settled > 0 };
+  return { more: due.length > MAX_GROUPS && settled > 0 };
 }
 
-async function tell(
+async function publish(
   { ctx, binding, forge, aside }: CheckingGroups,
   { headSha, branch, number }: MergeGroup,
   { state, summary }: Verdict,
@@ -67,7 +67,7 @@ async function tell(
   try {
     await aside(() => forge.setStatus(headSha, report));
   } catch (error) {
-    // The group is gone, and with it its commit.
+    // The group and its commit are gone.
     if (!(error instanceof ForgeReply) || error.fault === 'credentials') throw error;
     ctx.log.debug({ branch, reason: error.message }, 'the head of a merge group takes no status');
   }
@@ -87,7 +87,7 @@ async function verdictOf(
     ctx.signal.throwIfAborted();
     const known = [DomainError, RepositoryError, GitRepositoryError].some((type) => error instanceof type);
     const { environmentName: environment } = binding;
-    ctx.log.warn({ environment, branch, reason: messageOf(error) }, 'no plan of a merge group');
+    ctx.log.warn({ environment, branch, reason: messageOf(error) }, 'a merge group could not be planned');
     const why = known ? messageOf(error) : "of a fault of the controller's; its log says which";
     return { state: 'error', summary: oneLine(`no plan: ${why}`) };
   }

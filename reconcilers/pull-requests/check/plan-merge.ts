@@ -1,4 +1,4 @@
-/** What one open pull request would do to one environment: the plan of its merge, or why there is none. */
+/** What one open pull request would do to one environment: the plan of its merge, or the reason why there is none. */
 import { createHash } from 'node:crypto';
 import type { Binding } from '../../../controller/delivery/bindings/index.ts';
 import type { PullRequestRecord } from '../../../controller/delivery/pull-requests/index.ts';
@@ -20,26 +20,26 @@ export interface Planning {
   repository: Repository;
   cache: SourceCache;
   planner: Pick<Planner, 'planOfCommit'>;
-  /** Where the bound branch stands. */
+  /** The head of the bound branch. */
   baseSha: string;
-  /** Names of secrets and certificates that there are. */
+  /** Names of the environment's secrets and certificates. */
   secrets: ReadonlySet<string>;
-  /** Faults that the bound branch has already, by `faultKey`. */
+  /** Faults that the bound branch already has, by `faultKey`. */
   faultsBefore: ReadonlySet<string>;
-  /** What to fetch for the head of one from another repository; null where the forge hands out none. */
+  /** The ref of a fork's head; null where the forge offers none. */
   forkRef(pull: PullRequestRecord): string | null;
-  /** For what waits for others. */
+  /** For work that waits for servers. */
   aside<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export interface Planned extends Verdict {
   plan: GitPlan | null;
   reason: string | null;
-  /** Null where nobody has looked. */
+  /** Null where they are not known. */
   conflicts: string[] | null;
 }
 
-/** Everything that the answer follows from, so that it is made again where any of it is another. */
+/** A digest of everything that the plan depends on: it is planned again when the digest changes. */
 export function inputsOf(
   { binding, baseSha, secrets, faultsBefore }: Planning,
   pull: PullRequestRecord,
@@ -54,7 +54,7 @@ export function inputsOf(
   return createHash('sha256').update(JSON.stringify(of)).digest('hex');
 }
 
-/** What comes from jsonb has its keys in an order of its own. */
+/** jsonb returns keys in its own order. */
 const sorted = (value: object): string =>
   JSON.stringify(value, (_, part) =>
     part && typeof part === 'object' && !Array.isArray(part)
@@ -62,7 +62,7 @@ const sorted = (value: object): string =>
       : part,
   );
 
-/** Throws only where it was broken off. */
+/** Throws only where it was aborted. */
 export async function planned(planning: Planning, pull: PullRequestRecord): Promise<Planned> {
   const { ctx } = planning;
   try {
@@ -74,7 +74,7 @@ export async function planned(planning: Planning, pull: PullRequestRecord): Prom
     );
     ctx.log.warn(
       { environment: planning.binding.environmentName, number: pull.number, reason: messageOf(error) },
-      'no plan of a pull request',
+      'a pull request could not be planned',
     );
     const why = known ? messageOf(error) : "of a fault of the controller's; its log says which";
     return {
@@ -88,11 +88,11 @@ async function ofMerge(planning: Planning, pull: PullRequestRecord): Promise<Pla
   const { ctx, binding, handle, repository, planner, aside } = planning;
   if (handle.kind === 'remote' && !(await holds(repository, pull.headSha)))
     await aside(() => handle.meet({ base: binding.ref, head: pull.branch }, ctx.signal));
-  await mustHold(repository, pull);
+  await assertHolds(repository, pull);
   const ends = { base: planning.baseSha, head: pull.headSha };
   let merge = await mergeResult(handle.gitdir, ends, ctx.signal);
   if (handle.kind === 'remote' && merge.mergeBase === null) {
-    // The copy of before held both, and not what lies between.
+    // The copy held both commits, but not their common history.
     await aside(() => handle.meet({ base: binding.ref, head: pull.branch }, ctx.signal));
     merge = await mergeResult(handle.gitdir, ends, ctx.signal);
   }
@@ -103,7 +103,7 @@ async function ofMerge(planning: Planning, pull: PullRequestRecord): Promise<Pla
   if (mergeBase === null)
     return without(
       { state: 'failure', summary: oneLine(`has no history in common with ${binding.ref}`) },
-      `The branch was not made from ${binding.ref}; make it anew from there.`,
+      `The branch was not made from ${binding.ref}; create it from there again.`,
     );
   if (commit === null)
     return without(
@@ -127,11 +127,11 @@ async function ofFork(planning: Planning, pull: PullRequestRecord): Promise<Plan
         ...{ state: 'error', summary: 'not checked: the forge hands out no head of a fork' },
         ...{ plan: null, conflicts: null },
         reason:
-          'The forge hands out no head of a pull request from another repository. Whoever trusts it pushes it to a branch of this one.',
+          'The forge hands out no head of a pull request from another repository. A user who trusts it can push it to a branch of this one.',
       };
     await aside(() => handle.fetch(ctx.signal, pull.headSha));
   }
-  await mustHold(repository, pull);
+  await assertHolds(repository, pull);
   const checked = await checkFork(repository, pull.headSha, binding, cache);
   return { ...checked, plan: null, conflicts: null };
 }
@@ -146,7 +146,7 @@ async function holds(repository: Repository, sha: string): Promise<boolean> {
   }
 }
 
-async function mustHold(repository: Repository, { headSha, branch }: PullRequestRecord): Promise<void> {
+async function assertHolds(repository: Repository, { headSha, branch }: PullRequestRecord): Promise<void> {
   if (await holds(repository, headSha)) return;
   throw new RepositoryError(
     'not-found',

@@ -1,7 +1,6 @@
 /**
- * What forges are told of checks: one comment an environment that is kept up to date, and a commit status. Only what differs
- * from what was told last is told. Whoever is stopped between telling and noting it tells the same again, which changes
- * nothing on the forge.
+ * Publishes checks on forges: for each environment one comment, which is updated, and a commit status. Only what differs from
+ * what was published last is sent. After a stop between sending and noting, the same is sent again, which changes nothing.
  */
 import { createHash } from 'node:crypto';
 import type { Binding } from '../../../controller/delivery/bindings/index.ts';
@@ -19,11 +18,11 @@ import { planMarkdown } from '../../plan-view/index.ts';
 import type { RefusedWrites } from '../mirror/refused-writes.ts';
 import { oneLine } from './check-messages.ts';
 
-/** Of one pass. */
-const MOST_CALLS = 100;
+/** In one pass. */
+const MAX_CALLS = 100;
 const DIGEST_CHARACTERS = 32;
-/** So many in a row that are not allowed mean the token, and not the pull requests. */
-const MOST_DENIALS = 3;
+/** This many denials in a row are due to the token, and not to the pull requests. */
+const MAX_DENIALS = 3;
 
 export const digestOf = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, DIGEST_CHARACTERS);
@@ -37,30 +36,30 @@ export interface PublishOptions {
   ctx: Context;
   binding: Binding;
   forge: Forge;
-  /** False from the moment that another controller leads. */
+  /** False once another controller leads. */
   leads(): boolean;
   aside<T>(work: () => Promise<T>): Promise<T>;
   refusals: RefusedWrites;
 }
 
-/** `more`: not all of it was told. `refused`: what the forge does not take. */
+/** `more`: not everything was published. `refused`: the forge's last refusal. */
 export interface PublishedChecks {
   calls: number;
   more: boolean;
   refused: string | null;
 }
 
-/** @throws ForgeError where the forge takes nothing at the moment */
+/** @throws ForgeError where the forge cannot be reached or pauses us */
 export async function publishChecks(
-  telling: PublishOptions,
+  options: PublishOptions,
   pulls: readonly PullRequestRecord[],
   checks: ReadonlyMap<string, KnownCheck>,
 ): Promise<PublishedChecks> {
-  const { ctx, binding, forge, leads, aside, refusals } = telling;
-  let left = MOST_CALLS;
+  const { ctx, binding, forge, leads, aside, refusals } = options;
+  let left = MAX_CALLS;
   let refused: string | null = null;
   let denials = 0;
-  /** Whether it need not be asked for again. */
+  /** Whether the call is settled: it succeeded, or the forge refuses it for good. */
   const call = async (key: string, work: () => Promise<void>): Promise<boolean> => {
     const waiting = refusals.waiting(key);
     if (waiting !== null) {
@@ -77,9 +76,9 @@ export async function publishChecks(
       if (!(error instanceof ForgeError)) throw error;
       const isDenied = error instanceof ForgeReply && error.status === 403;
       if (!isDenied && !FINAL.has(error.fault)) throw error;
-      // Of one pull request, as a conversation that is locked; or of the token, once none is taken.
+      // A denial may be about one pull request (a locked conversation), or about the token.
       if (error.fault === 'credentials') denials += 1;
-      if (denials >= MOST_DENIALS) throw error;
+      if (denials >= MAX_DENIALS) throw error;
       refused = error.message;
       if (isDenied) refusals.note(key, error.message);
       return !isDenied;
@@ -88,7 +87,7 @@ export async function publishChecks(
   for (const pull of pulls) {
     const check = checks.get(pull.id);
     if (!check || check.headSha !== pull.headSha) continue;
-    if (left <= 0 || !leads()) return { calls: MOST_CALLS - left, more: true, refused };
+    if (left <= 0 || !leads()) return { calls: MAX_CALLS - left, more: true, refused };
     const url = pullPageOf(ctx, binding, pull);
     const of = `${pull.id} ${pull.headSha}`;
     const { state, summary } = check;
@@ -100,9 +99,9 @@ export async function publishChecks(
           ...refOf(pull),
         }),
       );
-      if (settled) await note(telling, pull, { status });
+      if (settled) await note(options, pull, { status });
     }
-    // A fault that may be over in a moment does not take the place of the last plan.
+    // A transient error does not replace the last plan in the comment.
     if (state === 'pending' || state === 'error') continue;
     if (check.postedComment?.endsWith(` ${check.inputs}`)) continue;
     const whole = await readCheck(ctx.db, pull.id, binding.environmentId);
@@ -119,12 +118,12 @@ export async function publishChecks(
       if (!settled) continue;
     }
     const comment = `${digest} ${check.inputs}`;
-    await note(telling, pull, { comment, ...(commentId === null ? {} : { commentId }) });
+    await note(options, pull, { comment, ...(commentId === null ? {} : { commentId }) });
   }
-  return { calls: MOST_CALLS - left, more: false, refused };
+  return { calls: MAX_CALLS - left, more: false, refused };
 }
 
-/** Asking again does not help until something is another. */
+/** Faults that a retry does not resolve. */
 const FINAL: ReadonlySet<ForgeError['fault']> = new Set(['refused', 'not-found']);
 
 const refOf = ({ isFork, branch, number }: PullRequestRecord) => ({
@@ -132,13 +131,13 @@ const refOf = ({ isFork, branch, number }: PullRequestRecord) => ({
   ...(isFork ? {} : { ref: branch }),
 });
 
-/** While the plan is made: what was known of the head before says nothing of this one. */
+/** Publishes that the plan of a new head is being made. */
 export async function publishPending(
-  telling: PublishOptions,
+  options: PublishOptions,
   pulls: readonly PullRequestRecord[],
 ): Promise<void> {
-  const { ctx, binding, forge, leads } = telling;
-  for (const pull of pulls.slice(0, MOST_CALLS)) {
+  const { ctx, binding, forge, leads } = options;
+  for (const pull of pulls.slice(0, MAX_CALLS)) {
     if (!leads()) return;
     const url = pullPageOf(ctx, binding, pull);
     const report = {
@@ -148,11 +147,11 @@ export async function publishPending(
     try {
       await forge.setStatus(pull.headSha, report);
     } catch (error) {
-      // What is said once the plan is made says all of it; and that is told again where it was not taken.
+      // The result of the plan is published later in any case.
       if (error instanceof ForgeReply) continue;
       throw error;
     }
-    await note(telling, pull, {
+    await note(options, pull, {
       status: digestOf(pull.headSha, 'pending', PLANNING, url, statusContext(binding)),
     });
   }
@@ -163,11 +162,11 @@ export const PLANNING = 'the plan is being made';
 async function note(
   { ctx, binding }: PublishOptions,
   { id }: PullRequestRecord,
-  told: Parameters<typeof markPublished>[2],
+  published: Parameters<typeof markPublished>[2],
 ): Promise<void> {
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
-    await markPublished(tx, { pullRequestId: id, environmentId: binding.environmentId }, told);
+    await markPublished(tx, { pullRequestId: id, environmentId: binding.environmentId }, published);
   });
 }
 
@@ -187,7 +186,7 @@ export function commentOf(
   return [commentMarker(environmentId), ...text, '', `[On Headgate](${url})`, ''].join('\n');
 }
 
-/** In a block of code, where nothing is markup, a link or a name that is notified. */
+/** In a code block, where nothing is markup, a link or a mention. */
 const heading = (environmentName: string, summary: string): string[] => [
   ...['### Headgate', ''],
   ...quoted(`${oneLine(environmentName)}: ${summary}`),

@@ -1,6 +1,6 @@
 /**
- * What forges are told of a commit once it is in the bound branch: under way, then done only when it is rolled out. What failed
- * is told before what mended it. Rows are kept where there is no forge, too: pages show them.
+ * Publishes the status of a commit once it is in the bound branch: pending, then success only when it is rolled out. A failure
+ * is published before the success that follows it. Statuses are stored without a forge too, because the UI shows them.
  */
 import { type Binding, gitPageUrl, readSyncStatus } from '../../../controller/delivery/bindings/index.ts';
 import {
@@ -17,22 +17,22 @@ import { type CommitProgress, commitProgressOf, supersededBy } from './commit-st
 export interface AfterMerge {
   ctx: Context;
   binding: Binding;
-  /** Null where nobody is told, or not at the moment. */
+  /** Null where there is no forge, or where it is paused. */
   forge: Forge | null;
   leads(): boolean;
   aside<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** What becomes of the commit: `settled` asks for no further look. */
+/** The state of the head commit; `settled` needs no further pass. */
 export interface FollowedCommits {
   state: 'settled' | 'pending' | 'failed';
-  /** What the forge will not take. */
+  /** The forge's refusal to take a status. */
   refused: string | null;
 }
 
-type Told = Pick<KnownCommitStatus, 'sha' | 'state' | 'description'>;
+type Status = Pick<KnownCommitStatus, 'sha' | 'state' | 'description'>;
 
-/** @throws ForgeError where the forge takes nothing at the moment */
+/** @throws ForgeError where the forge cannot be reached or pauses us */
 export async function followCommits(work: AfterMerge): Promise<FollowedCommits> {
   const { ctx, binding } = work;
   const { environmentId } = binding;
@@ -40,39 +40,39 @@ export async function followCommits(work: AfterMerge): Promise<FollowedCommits> 
   if (binding.mode !== 'sync' || head === null) return { state: 'settled', refused: null };
   const rows = await listCommitStatuses(ctx.db, environmentId);
   let refused: string | null = null;
-  const tell = async (row: Told, posted: string | null) => {
+  const publish = async (row: Status, posted: string | null) => {
     refused = (await post(work, row, posted)) ?? refused;
   };
-  // Before anything is written over: what failed has to be seen as failed.
-  for (const row of rows.toReversed()) await tell(row, row.posted);
+  // Before any row is overwritten, so that a failure is published as a failure.
+  for (const row of rows.toReversed()) await publish(row, row.posted);
   for (const row of rows)
     if (row.sha !== head && row.state === 'pending')
-      await tell(await save(work, row.sha, supersededBy(head)), row.posted);
+      await publish(await save(work, row.sha, supersededBy(head)), row.posted);
   const known = rows.find(({ sha }) => sha === head);
   if (known && isDone(known)) return { state: 'settled', refused };
   const status = await readSyncStatus(ctx, environmentId);
   const now = status.headCommit?.sha === head ? commitProgressOf(status) : null;
-  // A pass has gone on meanwhile: it is looked at again.
+  // A git pass has changed the head meanwhile: the next pass follows it.
   if (now === null) return { state: 'pending', refused };
   const isNew = known?.state !== now.state || known.description !== now.description;
-  if (isNew && !(known && isUntold(work, known)))
-    await tell(await save(work, head, now), known?.posted ?? null);
+  if (isNew && !(known && isUnpublishedFailure(work, known)))
+    await publish(await save(work, head, now), known?.posted ?? null);
   const state = now.state === 'success' ? 'settled' : now.state === 'failure' ? 'failed' : 'pending';
   return { state, refused };
 }
 
-/** Rolled out once is rolled out; but what was superseded may be what is wanted again. */
-const isDone = ({ state, description }: Told): boolean =>
+/** A rolled out commit stays so; a superseded one may become the head again. */
+const isDone = ({ state, description }: Status): boolean =>
   state === 'success' && !description.startsWith('superseded by ');
 
-/** A failure that the forge has not heard of yet; what came after it waits. */
-const isUntold = ({ ctx, binding, forge }: AfterMerge, row: KnownCommitStatus): boolean =>
+/** While the forge is paused, later states wait for a failure that is not published. */
+const isUnpublishedFailure = ({ ctx, binding, forge }: AfterMerge, row: KnownCommitStatus): boolean =>
   forge === null &&
   binding.forge !== 'none' &&
   row.state === 'failure' &&
   row.posted !== reportOf(ctx, binding, row).digest;
 
-async function save({ ctx, binding }: AfterMerge, sha: string, to: CommitProgress): Promise<Told> {
+async function save({ ctx, binding }: AfterMerge, sha: string, to: CommitProgress): Promise<Status> {
   const { environmentId } = binding;
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
@@ -82,10 +82,10 @@ async function save({ ctx, binding }: AfterMerge, sha: string, to: CommitProgres
   return { sha, ...to };
 }
 
-/** Answers what the forge will not take; then it is not asked again. */
+/** Returns the forge's refusal, after which the status is not sent again. */
 async function post(
   { ctx, binding, forge, leads, aside }: AfterMerge,
-  row: Told,
+  row: Status,
   posted: string | null,
 ): Promise<string | null> {
   if (forge === null || !leads()) return null;
@@ -96,7 +96,7 @@ async function post(
   try {
     await aside(() => forge.setStatus(row.sha, report));
   } catch (error) {
-    // Of a commit that is in already nobody waits for it: what is not allowed there holds up no pull request.
+    // No pull request waits for the status of a merged commit, so a denied status counts as published.
     const isDenied = error instanceof ForgeReply && error.status === 403;
     const isFinal = error instanceof ForgeError && (error.fault === 'refused' || error.fault === 'not-found');
     if (!isDenied && !isFinal) throw error;
@@ -109,7 +109,7 @@ async function post(
   return refused;
 }
 
-function reportOf({ services }: Context, binding: Binding, { sha, state, description }: Told) {
+function reportOf({ services }: Context, binding: Binding, { sha, state, description }: Status) {
   const url = gitPageUrl(services.baseUrl, binding.environmentId);
   const report = { context: statusContext(binding), state, description, url, ref: binding.ref };
   return { report, digest: digestOf(sha, state, description, url, report.context) };

@@ -1,55 +1,55 @@
-/** One pass over the commits that came into the branch of one environment. */
+/** One pass over the commits of the branch that one environment follows. */
 import { ForgeError } from '../../forges/forge.ts';
 import type { Forges } from '../../forges/index.ts';
 import type { ForgeErrors } from '../mirror/forge-errors.ts';
-import { boundTo, type Leading, type NextPass } from '../pass-types.ts';
+import { findActiveBinding, type NextPass, type PassInput } from '../pass-types.ts';
 import { followCommits } from './after-merge.ts';
 
 export interface CommitPassOptions {
   forges: Pick<Forges, 'of'>;
-  troubles: ForgeErrors;
+  forgeErrors: ForgeErrors;
 }
 
 const SOON_MS = 5_000;
-/** What has failed, or has been under way for long, is waited for by signals. */
+/** For commits that have failed or are pending for long: signals wake the loop earlier. */
 const LATER_MS = 60_000;
-const MANY_LOOKS = 120;
+const MAX_SOON_PASSES = 120;
 
-export function createCommitPass({ forges, troubles }: CommitPassOptions) {
-  /** How often was looked at what is not settled yet. */
-  const looks = new Map<string, number>();
+export function createCommitPass({ forges, forgeErrors }: CommitPassOptions) {
+  /** By environment, the number of passes over a commit that is not settled. */
+  const passes = new Map<string, number>();
 
-  async function run(environmentId: string, { ctx, pass, leads }: Leading): Promise<NextPass> {
-    const binding = await boundTo(ctx.db, environmentId);
+  async function run(environmentId: string, { ctx, pass }: PassInput): Promise<NextPass> {
+    const binding = await findActiveBinding(ctx.db, environmentId);
     if (binding?.mode !== 'sync') {
-      looks.delete(environmentId);
+      passes.delete(environmentId);
       return null;
     }
-    const count = (looks.get(environmentId) ?? 0) + 1;
-    looks.set(environmentId, count);
-    const mark = troubles.mark();
-    const pausedMs = troubles.pausedMs(environmentId);
+    const count = (passes.get(environmentId) ?? 0) + 1;
+    passes.set(environmentId, count);
+    const mark = forgeErrors.mark();
+    const pausedMs = forgeErrors.pausedMs(environmentId);
     try {
       const forge = pausedMs > 0 ? null : forges.of(binding);
-      const work = { ctx, binding, forge, leads, aside: pass.aside };
+      const work = { ctx, binding, forge, leads: pass.leads, aside: pass.aside };
       const { state, refused } = await followCommits(work);
-      if (refused !== null) await troubles.went(ctx, binding, mark, refused);
+      if (refused !== null) await forgeErrors.succeeded(ctx, binding, mark, refused);
       if (state === 'settled') {
-        looks.delete(environmentId);
+        passes.delete(environmentId);
         return pausedMs > 0 ? pausedMs : null;
       }
-      return state === 'failed' || count > MANY_LOOKS ? LATER_MS : SOON_MS;
+      return state === 'failed' || count > MAX_SOON_PASSES ? LATER_MS : SOON_MS;
     } catch (error) {
       if (!(error instanceof ForgeError)) throw error;
-      await troubles.failed(ctx, binding, error);
-      return Math.max(1, troubles.pausedMs(environmentId));
+      await forgeErrors.failed(ctx, binding, error);
+      return Math.max(1, forgeErrors.pausedMs(environmentId));
     }
   }
 
   return {
     run,
-    forget: (environmentId: string) => void looks.delete(environmentId),
-    /** Whether something of it is under way. */
-    follows: (environmentId: string): boolean => looks.has(environmentId),
+    forget: (environmentId: string) => void passes.delete(environmentId),
+    /** Whether a commit of the environment is not settled. */
+    follows: (environmentId: string): boolean => passes.has(environmentId),
   };
 }

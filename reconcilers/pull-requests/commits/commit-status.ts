@@ -1,4 +1,4 @@
-/** How far the head commit of an environment has got, from what `gitSync.status` says: what its commit status tells. */
+/** Derives the commit status of an environment's head commit from `gitSync.status`. */
 import type { GitSyncStatus, ManifestStatus } from '../../../schemas/api/git-sync.ts';
 import type { CheckState } from '../../../schemas/api/pull-requests.ts';
 import { counted } from '../../plan-view/index.ts';
@@ -9,15 +9,15 @@ export interface CommitProgress {
   description: string;
 }
 
-const standing = (state: CheckState, description: string): CommitProgress => ({
+const progress = (state: CheckState, description: string): CommitProgress => ({
   state,
   description: oneLine(description),
 });
 
-/** Reasons of Applied that say that what git holds is not what runs, and that waiting does not mend it. */
+/** Reasons of Applied that mean a failure: waiting does not resolve them. */
 const FAILED: ReadonlySet<string> = new Set(['Invalid', 'Conflict', 'Blocked', 'ApplyFailed']);
-/** Left alone by somebody's word, or gone from git: they say nothing of this commit. */
-const ASIDE: ReadonlySet<string> = new Set([
+/** Reasons of Applied that do not depend on this commit: suspended by an operator, not owned, or gone from git. */
+const IGNORED: ReadonlySet<string> = new Set([
   'Suspended',
   'NotOwned',
   'Observing',
@@ -26,58 +26,58 @@ const ASIDE: ReadonlySet<string> = new Set([
   'HistoryRewritten',
 ]);
 
-/** A fault wins over what is still under way, and that over what is done. Null where nothing can be said of a commit. */
+/** A failure wins over pending, and pending over success. Null where git is not followed. */
 export function commitProgressOf(status: GitSyncStatus): CommitProgress | null {
   const { headCommit, appliedCommit, manifests } = status;
   if (status.mode !== 'sync' || headCommit === null) return null;
-  const found = manifests.map(standingOfManifest).filter((one) => one !== null);
+  const found = manifests.map(progressOfManifest).filter((one) => one !== null);
   const failed = found.find(({ state }) => state === 'failure');
   if (failed) return failed;
   if (status.importErrorCount > 0)
-    return standing('failure', `${counted(status.importErrorCount, 'fault')} in manifests`);
+    return progress('failure', `${counted(status.importErrorCount, 'fault')} in manifests`);
   if (status.waitingPlan !== null || status.waitsForFirstPlan)
-    return standing('pending', 'waits for an approval: an ADMIN looks at the plan');
-  if (status.suspended) return standing('pending', 'git is suspended here');
-  if (headCommit.sha !== appliedCommit?.sha) return standing('pending', 'applying');
-  const moving = found.filter(({ state }) => state === 'pending');
-  const [first] = moving;
+    return progress('pending', 'waits for an approval: an ADMIN looks at the plan');
+  if (status.suspended) return progress('pending', 'git is suspended here');
+  if (headCommit.sha !== appliedCommit?.sha) return progress('pending', 'applying');
+  const pending = found.filter(({ state }) => state === 'pending');
+  const [first] = pending;
   if (first)
-    return moving.length === 1
+    return pending.length === 1
       ? first
-      : standing('pending', `${moving.length} under way: ${first.description}`);
-  if (manifests.length === 0) return standing('success', 'applied');
+      : progress('pending', `${pending.length} under way: ${first.description}`);
+  if (manifests.length === 0) return progress('success', 'applied');
   const silent = [...new Set(manifests.flatMap(({ silentNodes }) => silentNodes))];
-  // Where not all are named, nobody knows which manifests have in common: as many as of the one with the most.
+  // Lists of silent nodes are cut, so the union may be too small: the largest count of one manifest is a lower bound.
   const count = Math.max(silent.length, ...manifests.map(({ silentNodeCount }) => silentNodeCount));
   const without =
     count > 0
       ? `; not waited for ${counted(count, 'silent node')}: ${silent.join(', ')}${count > silent.length ? ' …' : ''}`
       : '';
-  return standing('success', `rolled out: ${counted(manifests.length, 'manifest')}${without}`);
+  return progress('success', `rolled out: ${counted(manifests.length, 'manifest')}${without}`);
 }
 
-/** Null where it is done, or has no part in it. */
-function standingOfManifest({ name, conditions, ready }: ManifestStatus): CommitProgress | null {
+/** Null where the manifest is rolled out, or does not depend on this commit. */
+function progressOfManifest({ name, conditions, ready }: ManifestStatus): CommitProgress | null {
   const of = (type: string) => conditions.find((one) => one.type === type);
   const broken = conditions.find(
     ({ type, status }) =>
       status === 'False' && (type === 'Parsed' || type === 'Validated' || type === 'Tested'),
   );
-  if (broken) return standing('failure', `${name} refused: ${broken.message}`);
+  if (broken) return progress('failure', `${name} refused: ${broken.message}`);
   const applied = of('Applied');
   if (applied && applied.status !== 'True') {
-    if (ASIDE.has(applied.reason)) return null;
-    if (applied.reason === 'Held') return standing('failure', `${name} was rolled back: ${applied.message}`);
+    if (IGNORED.has(applied.reason)) return null;
+    if (applied.reason === 'Held') return progress('failure', `${name} was rolled back: ${applied.message}`);
     return FAILED.has(applied.reason)
-      ? standing('failure', `${name}: ${applied.message}`)
-      : standing('pending', `${name}: ${applied.message}`);
+      ? progress('failure', `${name}: ${applied.message}`)
+      : progress('pending', `${name}: ${applied.message}`);
   }
   const healthy = of('Healthy');
-  if (healthy?.status === 'False') return standing('failure', `${name}: ${healthy.message}`);
+  if (healthy?.status === 'False') return progress('failure', `${name}: ${healthy.message}`);
   const rolledOut = of('RolledOut');
-  if (rolledOut && rolledOut.status !== 'True') return standing('pending', `${name}: ${rolledOut.message}`);
-  return applied && ready ? null : standing('pending', `${name}: applying`);
+  if (rolledOut && rolledOut.status !== 'True') return progress('pending', `${name}: ${rolledOut.message}`);
+  return applied && ready ? null : progress('pending', `${name}: applying`);
 }
 
 export const supersededBy = (sha: string): CommitProgress =>
-  standing('success', `superseded by ${sha.slice(0, 7)}`);
+  progress('success', `superseded by ${sha.slice(0, 7)}`);

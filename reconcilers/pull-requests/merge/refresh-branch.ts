@@ -1,4 +1,4 @@
-/** The base brought into a branch, by a merge commit on top of it: what others pushed to the branch stays below. */
+/** Merges the base into a branch by a merge commit on top of it, so that all commits of the branch stay. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,56 +7,58 @@ import { conflict, preconditionFailed } from '../../../controller/platform/opera
 import { refreshMessage } from '../../merge/commit-messages.ts';
 import { writeCommit } from '../../merge/commit-objects.ts';
 import type { LocalGit } from '../../merge/local-git.ts';
-import { mergeBaseOf, mergeTrees } from '../../merge/merge-result.ts';
+import { findMergeBase, mergeTrees } from '../../merge/merge-result.ts';
 import type { Workspace } from '../../merge/workspace.ts';
-import { bothEnds } from './merge-pull-request.ts';
+import { readEnds } from './merge-pull-request.ts';
 
-/** The three texts of a file that both changed; null where one of them has none. */
-export interface Sides {
+/** The three texts of a file that both sides changed; null where a side has no such file. */
+export interface ConflictTexts {
   base: string | null;
   ours: string | null;
   theirs: string | null;
 }
 
-/** Knows better than lines do how a file goes together; `ours` is the branch. Null: it does not. */
-export type Resolve = (path: string, sides: Sides) => string | null;
+/** Merges a file by its meaning instead of by lines; `ours` is the branch. Null where it cannot. */
+export type Resolve = (path: string, sides: ConflictTexts) => string | null;
 
 const ATTEMPTS = 10;
 
 /** @throws CONFLICT, which names the files; PRECONDITION_FAILED, RepositoryError */
-export async function refreshPull(
-  bench: Workspace,
+export async function refreshBranch(
+  workspace: Workspace,
   pull: PullRequestRecord,
   resolve: Resolve | null,
 ): Promise<{ headSha: string; baseSha: string }> {
-  const { git, handle, signal, author, committer } = bench;
+  const { git, handle, signal, author, committer } = workspace;
   for (let count = 1; count <= ATTEMPTS; count += 1) {
-    const { base, head } = await bothEnds(bench, pull);
+    const { base, head } = await readEnds(workspace, pull);
     if (head === null)
-      throw conflict(`The branch "${pull.branch}" is gone; push it again, or close the pull request`);
-    const mergeBase = await mergeBaseOf(git, base, head);
+      throw conflict(`The branch "${pull.branch}" is deleted; push it again, or close the pull request`);
+    const mergeBase = await findMergeBase(git, base, head);
     if (mergeBase === base) return { headSha: head, baseSha: base };
     if (mergeBase === null)
       throw preconditionFailed(
-        `"${pull.branch}" and "${pull.base}" have no history in common; begin the branch at "${pull.base}"`,
+        `"${pull.branch}" and "${pull.base}" have no history in common; start the branch from "${pull.base}"`,
       );
     const { tree, conflicts } = await mergeTrees(git, head, base);
-    const whole =
-      conflicts.length === 0 ? tree : await resolved(git, tree, { ours: head, theirs: base }, resolve);
-    if (whole === null) throw conflictRefusal({ base: pull.base, conflicts });
+    const merged =
+      conflicts.length === 0
+        ? tree
+        : await resolveConflicts(git, tree, { ours: head, theirs: base }, resolve);
+    if (merged === null) throw conflictRefusal({ base: pull.base, conflicts });
     const message = refreshMessage(pull);
-    const sha = await writeCommit(git, { tree: whole, parents: [head, base], message, author, committer });
+    const sha = await writeCommit(git, { tree: merged, parents: [head, base], message, author, committer });
     const ref = `refs/heads/${pull.branch}`;
     if ((await handle.push({ ref, sha, expect: head }, signal)) === 'ok')
       return { headSha: sha, baseSha: base };
   }
-  throw conflict(`Others pushed to "${pull.branch}" each time; try again`);
+  throw conflict(`Others pushed to "${pull.branch}" during each attempt to update it; try again`);
 }
 
-const MOST_BYTES = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 
-/** The tree with every conflict taken away; null where one is left. */
-async function resolved(
+/** The tree with all conflicts resolved; null where one remains. */
+async function resolveConflicts(
   git: LocalGit,
   tree: string,
   { ours, theirs }: { ours: string; theirs: string },
@@ -64,37 +66,37 @@ async function resolved(
 ): Promise<string | null> {
   if (!resolve) return null;
   const args = ['merge-tree', '--write-tree', '-z', '--no-messages', ours, theirs];
-  const { stdout } = await git(args, { codes: [1] });
+  const { stdout } = await git(args, { acceptedCodes: [1] });
   const stages = new Map<string, Map<number, { mode: string; oid: string }>>();
   for (const line of stdout.split('\0').slice(1)) {
     const found = /^(\d{6}) ([0-9a-f]+) ([123])\t(.+)$/s.exec(line);
     if (!found) continue;
     const [, mode = '', oid = '', stage = '', path = ''] = found;
-    const of = stages.get(path) ?? new Map<number, { mode: string; oid: string }>();
-    stages.set(path, of.set(Number(stage), { mode, oid }));
+    const entries = stages.get(path) ?? new Map<number, { mode: string; oid: string }>();
+    stages.set(path, entries.set(Number(stage), { mode, oid }));
   }
   const files: { path: string; mode: string; text: string }[] = [];
-  for (const [path, of] of stages) {
-    if ([...of.values()].some(({ mode }) => !mode.startsWith('100'))) return null;
+  for (const [path, entries] of stages) {
+    if ([...entries.values()].some(({ mode }) => !mode.startsWith('100'))) return null;
     const sides = {
-      base: await textOf(git, of.get(1)?.oid),
-      ours: await textOf(git, of.get(2)?.oid),
-      theirs: await textOf(git, of.get(3)?.oid),
+      base: await readText(git, entries.get(1)?.oid),
+      ours: await readText(git, entries.get(2)?.oid),
+      theirs: await readText(git, entries.get(3)?.oid),
     };
     const text = resolve(path, sides);
     if (text === null) return null;
-    files.push({ path, mode: of.get(2)?.mode ?? of.get(3)?.mode ?? '100644', text });
+    files.push({ path, mode: entries.get(2)?.mode ?? entries.get(3)?.mode ?? '100644', text });
   }
-  return withFiles(git, tree, files);
+  return writeTreeWithFiles(git, tree, files);
 }
 
-async function textOf(git: LocalGit, oid: string | undefined): Promise<string | null> {
+async function readText(git: LocalGit, oid: string | undefined): Promise<string | null> {
   if (oid === undefined) return null;
   const { stdout: size } = await git(['cat-file', '-s', oid]);
-  return Number(size) > MOST_BYTES ? null : (await git(['cat-file', 'blob', oid])).stdout;
+  return Number(size) > MAX_BYTES ? null : (await git(['cat-file', 'blob', oid])).stdout;
 }
 
-async function withFiles(
+async function writeTreeWithFiles(
   git: LocalGit,
   tree: string,
   files: readonly { path: string; mode: string; text: string }[],

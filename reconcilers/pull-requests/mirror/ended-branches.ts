@@ -1,14 +1,14 @@
 /**
- * Deletes the branches of promotions whose pull request is merged or closed, where the binding does not say otherwise. By
- * compare and swap: a branch that stands elsewhere than the pull request ended stays.
+ * Deletes the branches of promotions whose pull request is merged or closed, unless the binding turns that off. By compare and
+ * swap: a branch that has moved since its pull request ended stays.
  */
 import type { Knex } from 'knex';
 import { type Binding, pullRequestSettings } from '../../../controller/delivery/bindings/index.ts';
 import {
-  boundTo,
   claimBranch,
   findPullRequest,
-  isWanted,
+  isBranchInUse,
+  listBoundBranches,
   listUnsettledBranches,
   type PullRequestRecord,
   pullRequestsOf,
@@ -22,9 +22,10 @@ import {
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import type { Forge } from '../../forges/forge.ts';
 
-const MOST = 20;
-/** Faults that may be over at the next pass. */
-const PASSING: readonly RepositoryFault[] = [
+/** In one pass. */
+const MAX_BRANCHES = 20;
+/** Faults that may be gone in the next pass. */
+const TRANSIENT: readonly RepositoryFault[] = [
   'unreachable',
   'timeout',
   'asked-to-wait',
@@ -33,7 +34,7 @@ const PASSING: readonly RepositoryFault[] = [
   'copy',
 ];
 
-/** `forge` is null where pull requests are kept here. */
+/** `forge` is null where Headgate keeps the pull requests. */
 export async function deleteEndedBranches(
   ctx: Context,
   binding: Binding,
@@ -41,10 +42,10 @@ export async function deleteEndedBranches(
 ): Promise<void> {
   if (!pullRequestSettings(binding).deleteBranches) return;
   const of = { ...pullRequestsOf(binding), bindingId: binding.id };
-  const ended = await listUnsettledBranches(ctx.db, of, MOST);
+  const ended = await listUnsettledBranches(ctx.db, of, MAX_BRANCHES);
   if (ended.length === 0) return;
   const followed = new Set(
-    (await boundTo(ctx.db, binding.repositoryUrl, binding.environmentId)).map(({ ref }) => ref),
+    (await listBoundBranches(ctx.db, binding.repositoryUrl, binding.environmentId)).map(({ ref }) => ref),
   );
   const handle = ctx.services.repositories.of(binding);
   const fenced = <T>(work: (tx: Knex) => Promise<T>): Promise<T> =>
@@ -54,21 +55,24 @@ export async function deleteEndedBranches(
     });
   for (const pull of ended) {
     ctx.signal.throwIfAborted();
-    // It may be open again by now.
+    // The pull request may have been reopened.
     if (!(await fenced((tx) => claimBranch(tx, pull)))) continue;
-    if (keeps(pull) || followed.has(pull.branch) || (await isWanted(ctx.db, pull))) continue;
+    if (keepsBranch(pull) || followed.has(pull.branch) || (await isBranchInUse(ctx.db, pull))) continue;
     try {
-      // Against bases that nobody is bound to there may be others; and this one may be open there again.
+      // Headgate does not know pull requests against unbound bases, nor a reopening that is not mirrored yet.
       if (await forge?.usesBranch(pull.branch)) continue;
       await remove(ctx, handle, pull);
     } catch (error) {
-      const passes = !(error instanceof RepositoryError) || PASSING.includes(error.fault);
-      if (passes) await fenced((tx) => releaseBranch(tx, pull));
+      const isTransient = !(error instanceof RepositoryError) || TRANSIENT.includes(error.fault);
+      if (isTransient) await fenced((tx) => releaseBranch(tx, pull));
       if (!(error instanceof RepositoryError)) throw error;
-      // The next branches are of the same server.
-      if (passes) return;
+      // The other branches are on the same server.
+      if (isTransient) return;
       const { branch, number } = pull;
-      ctx.log.warn({ branch, number, reason: error.message }, 'the branch of an ended promotion stays');
+      ctx.log.warn(
+        { branch, number, reason: error.message },
+        'the branch of an ended promotion could not be deleted',
+      );
     }
   }
 }
@@ -78,11 +82,11 @@ async function remove(ctx: Context, handle: RepositoryHandle, pull: PullRequestR
   const ref = `refs/heads/${branch}`;
   const end = await handle.remove({ ref, expect: headSha }, ctx.signal);
   ctx.log.info({ branch, number, deleted: end === 'ok' }, 'branch of an ended promotion');
-  // Opened again in this very moment.
+  // Restore the branch where the pull request was reopened in between.
   if (end === 'ok' && (await findPullRequest(ctx.db, id))?.state === 'open')
     await handle.push({ ref, sha: headSha, expect: null }, ctx.signal);
 }
 
-/** Whoever merged it here has chosen; and what others pushed, and nobody merged, is on the branch alone. */
-const keeps = ({ forge, state, mergeMethod, headSha, pushedSha }: PullRequestRecord): boolean =>
+/** A user who merged it in Headgate chose whether to delete the branch. Unmerged commits of other users exist only on the branch. */
+const keepsBranch = ({ forge, state, mergeMethod, headSha, pushedSha }: PullRequestRecord): boolean =>
   state === 'merged' ? forge === 'headgate' && mergeMethod !== null : headSha !== pushedSha;

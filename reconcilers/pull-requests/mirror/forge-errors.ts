@@ -1,4 +1,4 @@
-/** What forges would not do: told with the binding, and how long each is left alone. */
+/** Records errors of forges on their bindings, and pauses calls to a forge after an error. */
 import type { Knex } from 'knex';
 import { type Binding, setForgeError } from '../../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
@@ -7,22 +7,22 @@ import type { Clock } from '../../engine/clock.ts';
 import type { ForgeError } from '../../forges/forge.ts';
 
 const MESSAGE_CHARACTERS = 500;
-/** A forge that asks for longer is asked again after this. */
-const LONGEST_MS = 60 * 60_000;
+/** A forge that asks for a longer pause is called again after this. */
+const MAX_PAUSE_MS = 60 * 60_000;
 const retryAfter = backoff({ firstMs: 5_000, capMs: 5 * 60_000 });
 
 export interface ForgeErrors {
-  /** Milliseconds for which the forge of this binding is left alone; 0 for none. */
+  /** Milliseconds for which the forge of this binding is not called; 0 where it may be. */
   pausedMs(environmentId: string): number;
-  /** It did not do what it was asked. */
+  /** A call has failed. */
   failed(ctx: Context, binding: Binding, error: ForgeError): Promise<void>;
-  /** To be asked before something is asked of the forge. */
+  /** To be taken before calls to the forge. */
   mark(): number;
   /**
-   * It did all that it was asked since the mark; `refused`: but for something that it will not do. Where somebody else has
-   * met a fault since, that stands.
+   * All calls since the mark have succeeded. `refused` is a call that the forge refuses for good. An error that another loop
+   * has recorded since the mark stays.
    */
-  went(ctx: Context, binding: Binding, mark: number, refused: string | null): Promise<void>;
+  succeeded(ctx: Context, binding: Binding, mark: number, refused: string | null): Promise<void>;
   forget(environmentId: string): void;
 }
 
@@ -45,14 +45,14 @@ export function createForgeErrors(db: Knex, clock: Clock): ForgeErrors {
     async failed(ctx, binding, error) {
       const { environmentId } = binding;
       const failures = (pauses.get(environmentId)?.failures ?? 0) + 1;
-      const asked = error.retryAt === null ? 0 : error.retryAt.getTime() - clock.now();
-      const ms = Math.min(LONGEST_MS, Math.max(asked, jitter(retryAfter(failures))));
+      const requestedMs = error.retryAt === null ? 0 : error.retryAt.getTime() - clock.now();
+      const ms = Math.min(MAX_PAUSE_MS, Math.max(requestedMs, jitter(retryAfter(failures))));
       marks += 1;
       pauses.set(environmentId, { until: clock.monotonic() + ms, failures, mark: marks });
       await set(ctx, binding, error.message.slice(0, MESSAGE_CHARACTERS));
     },
     mark: () => marks,
-    async went(ctx, binding, mark, refused) {
+    async succeeded(ctx, binding, mark, refused) {
       if ((pauses.get(binding.environmentId)?.mark ?? 0) > mark) return;
       pauses.delete(binding.environmentId);
       await set(ctx, binding, refused?.slice(0, MESSAGE_CHARACTERS) ?? null);

@@ -1,4 +1,4 @@
-/** Pull requests as their forge has them now, in the database. Asked again and again: what was missed is found, what is old loses. */
+/** Copies the pull requests of a forge into the database. It is repeated, so missed changes are found; older answers lose. */
 import { type Binding, environmentsBeside } from '../../../controller/delivery/bindings/index.ts';
 import {
   closePullRequest,
@@ -14,20 +14,23 @@ import type { Context } from '../../../controller/platform/operation/context.ts'
 import { type Forge, type ForgePullRequest, UnreadableAnswer } from '../../forges/forge.ts';
 import { mirrored } from './mirrored-pull-request.ts';
 
-/** Of those that are open here and that the forge did not list: merged, closed, retargeted, or beyond the end of its list. */
-const MOST_ASKED = 50;
-const MOST_OPEN = 1_000;
+/**
+ * Pull requests that are open here but not in the forge's list are read singly, this many in a pass: they are merged, closed,
+ * retargeted, or beyond the end of the list.
+ */
+const MAX_SINGLE_READS = 50;
+const MAX_OPEN = 1_000;
 const PULL_REQUESTS_LOOP = 'pull-requests';
 
 export interface Mirroring {
   ctx: Context;
   binding: Binding;
   forge: Forge;
-  /** The number after which the last pass stopped asking about those that were not listed. */
+  /** The number of the last unlisted pull request that the pass before read singly. */
   after: number;
 }
 
-/** Answers where to go on asking, and what could not be read. @throws ForgeError */
+/** Returns the `after` of the next pass, and reports entries that could not be read. @throws ForgeError */
 export async function mirrorForge({
   ctx,
   binding,
@@ -35,33 +38,33 @@ export async function mirrorForge({
   after,
 }: Mirroring): Promise<{ after: number; leftOut: string | null }> {
   const of = pullRequestsOf(binding);
-  // What people do here while the forge is asked is newer than its answer.
+  // Changes that users make here while the forge is read are newer than its answer.
   const since = await databaseTime(ctx.db);
-  const open = await listPullRequests(ctx.db, of, { state: 'open', limit: MOST_OPEN });
+  const open = await listPullRequests(ctx.db, of, { state: 'open', limit: MAX_OPEN });
   const known = new Map(open.map((record) => [record.number, record]));
   const leftOut: string[] = [];
   const found = await forge.listOpen(binding.ref, (sentence) => leftOut.push(sentence));
   const listed = found.map((one) => mirrored(binding, one));
   const there = new Set(listed.map(({ number }) => number));
   const unlisted = open.filter(({ number }) => !there.has(number)).sort((a, b) => a.number - b.number);
-  const asked = inTurn(unlisted, after).slice(0, MOST_ASKED);
+  const singles = rotated(unlisted, after).slice(0, MAX_SINGLE_READS);
   const seen = listed.filter((one) => differs(known.get(one.number), one));
   const gone: PullRequestRecord[] = [];
-  for (const record of asked) {
-    const now = await readable(() => forge.get(record.number));
+  for (const record of singles) {
+    const now = await unlessUnreadable(() => forge.get(record.number));
     if (now === 'unreadable') continue;
     if (!now) gone.push(record);
     else if (differs(record, mirrored(binding, now))) seen.push(mirrored(binding, now));
   }
   await write({ ctx, binding, since }, seen, gone);
   return {
-    after: asked.length < unlisted.length ? (asked.at(-1)?.number ?? 0) : 0,
-    leftOut: leftOut.length === 0 ? null : shown(leftOut),
+    after: singles.length < unlisted.length ? (singles.at(-1)?.number ?? 0) : 0,
+    leftOut: leftOut.length === 0 ? null : summarised(leftOut),
   };
 }
 
-/** It was named where it was listed, and stays as it is known. */
-async function readable(
+/** An entry that cannot be read stays as it is stored. */
+async function unlessUnreadable(
   work: () => Promise<ForgePullRequest | null>,
 ): Promise<ForgePullRequest | null | 'unreadable'> {
   try {
@@ -72,22 +75,22 @@ async function readable(
   }
 }
 
-const shown = ([first = '', ...others]: readonly string[]): string =>
+const summarised = ([first = '', ...others]: readonly string[]): string =>
   others.length === 0 ? first : `${first}; ${others.length} more are left out too`;
 
-/** Those after the number first. */
-function inTurn(pulls: readonly PullRequestRecord[], after: number): PullRequestRecord[] {
+/** Begins with those after the number. */
+function rotated(pulls: readonly PullRequestRecord[], after: number): PullRequestRecord[] {
   return [...pulls.filter(({ number }) => number > after), ...pulls.filter(({ number }) => number <= after)];
 }
 
-/** Whom we opened it for, the forge does not know. */
-const ours = ({ bindingId, pushedSha }: PullRequestRecord): boolean =>
+/** Opened by Headgate: the forge does not know the user it was opened for. */
+const isOurs = ({ bindingId, pushedSha }: PullRequestRecord): boolean =>
   bindingId !== null || pushedSha !== null;
 
 function differs(record: PullRequestRecord | undefined, seen: MirroredPullRequest): boolean {
   if (!record) return true;
   return (Object.keys(seen) as (keyof MirroredPullRequest)[]).some((field) => {
-    if (field === 'author' && ours(record)) return false;
+    if (field === 'author' && isOurs(record)) return false;
     const [before, now] = [record[field], seen[field]];
     return before instanceof Date || now instanceof Date
       ? Number(before) !== Number(now)
@@ -104,19 +107,19 @@ async function write(
   await ctx.db.transaction(async (tx) => {
     await ctx.fence?.(tx);
     const changed: PullRequestRecord[] = [];
-    /** What waits for them to be merged or closed. */
-    const over = new Set<string>();
+    /** Promotions that wait for them to be merged or closed. */
+    const decidedPromotions = new Set<string>();
     const moved = (before: PullRequestRecord | null, now: PullRequestRecord) => {
       changed.push(now);
       const { promotionId } = now.subject;
       const decided = before?.state !== now.state || before?.base !== now.base;
-      if (typeof promotionId === 'string' && decided) over.add(promotionId);
+      if (typeof promotionId === 'string' && decided) decidedPromotions.add(promotionId);
     };
     for (const one of seen) {
       const { repository, forge, project, number } = one;
       const before = await findByNumber(tx, { repository, forge, project, number });
       if (before && before.updatedAt >= since) continue;
-      const author = before && ours(before) ? before.author : one.author;
+      const author = before && isOurs(before) ? before.author : one.author;
       const { record, changed: written } = await mirrorPullRequest(tx, { ...one, author });
       if (written) moved(before, record);
     }
@@ -133,7 +136,7 @@ async function write(
           ...{ key: environmentId, trigger: 'another environment of the repository' },
         });
     }
-    for (const promotionId of over)
+    for (const promotionId of decidedPromotions)
       await bus.publish(tx, { type: 'wake', loop: 'promotions', key: promotionId, trigger: 'pull request' });
   });
 }

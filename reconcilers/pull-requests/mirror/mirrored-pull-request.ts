@@ -3,7 +3,7 @@ import type { MirroredPullRequest } from '../../../controller/delivery/pull-requ
 import { forgeOf, projectOf } from '../../../controller/delivery/pull-requests/index.ts';
 import type { ForgePullRequest } from '../../forges/forge.ts';
 
-/** What a forge says of a pull request, as it is kept here. */
+/** A forge's pull request as Headgate stores it. */
 export const mirrored = (
   binding: Binding,
   { updatedAt: _, ...seen }: ForgePullRequest,

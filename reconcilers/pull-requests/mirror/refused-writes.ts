@@ -1,23 +1,22 @@
 /**
- * What a forge did not allow (403) and may allow later, when somebody unlocks a conversation, unarchives a project or gives
- * the token a right: it is asked again after a while, and not with each pass. In memory: a new start asks at once.
+ * Writes that a forge denied (403) and may allow later, once a conversation is unlocked, a project unarchived or the token has
+ * the right. They are retried after a pause, not in each pass. Kept in memory: a restart retries at once.
  */
-
 import { BoundedMap } from '../../../controller/platform/runtime/bounded-map.ts';
 import type { Clock } from '../../engine/clock.ts';
 
 export const REFUSED_PAUSE_MS = 10 * 60_000;
-const MOST = 2_000;
+const MAX_DENIED = 2_000;
 
 export interface RefusedWrites {
-  /** What was refused, while it is not to be asked for again; null otherwise. */
+  /** The message of the denial while the write is paused; null otherwise. */
   waiting(key: string): string | null;
   note(key: string, message: string): void;
   drop(key: string): void;
 }
 
 export function createRefusedWrites(clock: Clock): RefusedWrites {
-  const known = new BoundedMap<{ until: number; message: string }>(MOST);
+  const known = new BoundedMap<{ until: number; message: string }>(MAX_DENIED);
   return {
     waiting(key) {
       const one = known.get(key);

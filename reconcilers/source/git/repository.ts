@@ -21,7 +21,7 @@ const COMMIT_BYTES = 1024 * 1024;
 const MESSAGE_CHARACTERS = 64 * 1024;
 const NAME_CHARACTERS = 200;
 
-/** `idleMs`: how long a git child is kept for the next read; 20 s unless told. */
+/** `idleMs`: how long a git child stays for the next read. Default: 20 s. */
 export function openRepository(gitdir: string, options: { idleMs?: number } = {}): Repository {
   const objects = new RepositoryObjects(gitdir, options.idleMs);
   return { gitdir, commits: new BoundedMap(COMMITS_KEPT), objects, close: () => objects.close() };
@@ -134,7 +134,7 @@ export async function readCommit(repo: Repository, sha: string): Promise<CommitI
 
 /**
  * Whether `ancestor` is reached from `commit` by its parents; a commit descends from itself. Looks at `maxCommits` at
- * most (10,000 unless told): false means that no path was found, be it a rewritten history, one that was cut off by a
+ * most (default: 10,000): false means that no path was found, be it a rewritten history, one that was cut off by a
  * shallow fetch, or one too long.
  */
 export async function descends(

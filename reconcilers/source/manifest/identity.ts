@@ -1,4 +1,4 @@
-/** One object, one document: whoever claims what another claims is refused, and so is the other. */
+/** One object, one document: of two documents that claim one object, both are rejected. */
 
 import { problem } from '../finding.ts';
 import type { Problem } from '../types.ts';

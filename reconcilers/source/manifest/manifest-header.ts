@@ -20,7 +20,7 @@ function shortText(value: unknown): string | null {
   return typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME ? value : null;
 }
 
-/** The object that a document means to declare, as far as it can be told; also of documents that are wrong. */
+/** The object that a document means to declare, as far as it can be read; also of invalid documents. */
 export function claimOf(value: unknown): Claim {
   if (!isRecord(value)) return { kind: null, name: null, uid: null };
   const metadata = isRecord(value.metadata) ? value.metadata : {};

@@ -1,5 +1,5 @@
 /**
- * Secrets that stand in a manifest as plain text. They are refused and never quoted: whoever reads the message need
+ * Secrets that stand in a manifest as plain text. They are rejected and never quoted: readers of the message need
  * not have the right to read the repository.
  */
 import { pointerTo } from '../../../controller/platform/yaml/pointer.ts';

@@ -42,26 +42,11 @@ export async function readDesired(
     sharedPaths: scope.sharedPaths.map(folderPath),
   };
   const key = JSON.stringify([repo.gitdir, folders.path, folders.sharedPaths]);
-  return await inTurn(cache, key, async () => {
+  return await cache.reads.runExclusive(key, async () => {
     const state = cache.scopes.get(key) ?? new ScopeState();
     if (state.desired?.commit === commit) return state.desired;
     return await repo.objects.use((reader) => readCommitInto(state, reader, { commit, folders, key, cache }));
   });
-}
-
-/** Two reads of one scope at once would both build on the state before. */
-async function inTurn<T>(cache: SourceCache, key: string, work: () => Promise<T>): Promise<T> {
-  const turn = Promise.resolve(cache.turns.get(key)).then(work);
-  const settled = turn.then(
-    () => undefined,
-    () => undefined,
-  );
-  cache.turns.set(key, settled);
-  try {
-    return await turn;
-  } finally {
-    if (cache.turns.get(key) === settled) cache.turns.delete(key);
-  }
 }
 
 interface Wanted {
@@ -113,7 +98,7 @@ async function fingerprintOf(trees: TreeReader, scope: SnapshotScope): Promise<s
   return found.map((at) => (at.found === 'nothing' ? '-' : `${at.found}:${at.oid}`)).join(' ');
 }
 
-/** Nothing for a link or submodule: the walk has told of it. */
+/** Null for a link or submodule: the walk has reported it. */
 async function missingPath(trees: TreeReader, path: string): Promise<Problem[]> {
   const at = await trees.lookup(path);
   if (at.found !== 'nothing' && at.found !== 'file') return [];

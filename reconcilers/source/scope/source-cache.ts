@@ -1,6 +1,7 @@
 /** What reading keeps between passes. Everything but the scopes is keyed by object id and so never goes stale. */
 
 import { BoundedMap } from '../../../controller/platform/runtime/bounded-map.ts';
+import { createKeyedMutex, type KeyedMutex } from '../../../controller/platform/runtime/keyed-mutex.ts';
 import type { ObjectCache } from '../git/object-cache.ts';
 import { prepareSchemas } from '../manifest/schema-findings.ts';
 import type { ParsedFile } from '../yaml/yaml-file.ts';
@@ -11,8 +12,8 @@ export interface SourceCache extends ObjectCache {
   readonly files: BoundedMap<ParsedFile>;
   /** The last desired state of each repository and scope. */
   readonly scopes: BoundedMap<ScopeState>;
-  /** The read of each scope that the next one waits for. */
-  readonly turns: Map<string, Promise<void>>;
+  /** Reads of one scope run one after the other: two at once would both build on the state before. */
+  readonly reads: KeyedMutex;
 }
 
 export interface SourceCacheOptions {
@@ -34,6 +35,6 @@ export function createSourceCache(options: SourceCacheOptions = {}): SourceCache
     large: new BoundedMap(LARGE_BLOBS),
     trees: new BoundedMap(TREE_ENTRIES),
     scopes: new BoundedMap(options.maxScopes ?? 200),
-    turns: new Map(),
+    reads: createKeyedMutex(),
   };
 }

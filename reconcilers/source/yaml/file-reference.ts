@@ -1,4 +1,4 @@
-/** `{ $file: path }` in a spec: how it is told from other values, and where it stands. */
+/** `{ $file: path }` in a spec: how it differs from other values, and where it is. */
 import { pointerTo } from '../../../controller/platform/yaml/pointer.ts';
 
 export const FILE_KEY = '$file';

@@ -54,7 +54,7 @@ export function authorOf(actor: Actor, host: string): CommitIdentity {
 
 export const headgate = (host: string): CommitIdentity => ({ name: 'Headgate', email: `headgate@${host}` });
 
-/** Who is told of in a list: a service account has no row among the users. */
+/** The user in a list of changes; null for a service account, which has no row among the users. */
 export const identityOf = (actor: Actor): { author: string; authorId: string | null } =>
   actor.type === 'user'
     ? { author: actor.name || actor.email, authorId: actor.userId }

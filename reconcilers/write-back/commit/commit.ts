@@ -1,10 +1,10 @@
 /** Commits on top of a branch that others push to as well: built beside it, and pushed by compare and swap, never by force. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  createKeyedMutex,
   gitEnvironment,
   type RepositoryHandle,
   runGit,
@@ -46,9 +46,6 @@ const LONGEST_PAUSES = 6;
 const ALL_MS = 60_000;
 const RUN_MS = 30_000;
 
-/** Writers of one controller wait for one another rather than lose to one another. */
-const turns = createKeyedMutex();
-
 /**
  * Fetches, drafts, commits and pushes; from the beginning where somebody was faster.
  * @throws what `draft` throws; CONFLICT where others were faster each time; UNAVAILABLE where the repository does not answer
@@ -59,9 +56,7 @@ export async function commitOnto<T extends Draft>(
   const late = AbortSignal.timeout(ALL_MS);
   const signal = AbortSignal.any([options.signal, late]);
   try {
-    return await turns.take(`${options.handle.gitdir}\0${options.branch}`, () =>
-      attempt({ ...options, signal }),
-    );
+    return await options.handle.serialize(options.branch, () => attempt({ ...options, signal }));
   } catch (error) {
     if (late.aborted && !options.signal.aborted)
       throw unavailable(

@@ -1,4 +1,4 @@
-/** Why a change does not become a commit, as whoever asked for it is told. */
+/** Renders why a change does not become a commit, for the user who made it. */
 import { DomainError, preconditionFailed } from '../../../controller/platform/operation/errors.ts';
 import { CannotEdit } from '../yaml/cannot-edit.ts';
 
@@ -21,7 +21,7 @@ const shown = (text: string | null): string =>
 export class ChangeConflict extends DomainError {
   readonly fields: readonly ConflictingField[];
   constructor(path: string, fields: readonly ConflictingField[]) {
-    const told = fields
+    const texts = fields
       .slice(0, 3)
       .map(
         ({ pointer, git, yours }) => `${pointer} is ${shown(git)} in git and ${shown(yours)} in your change`,
@@ -29,7 +29,7 @@ export class ChangeConflict extends DomainError {
     const more = fields.length > 3 ? `, and ${fields.length - 3} more` : '';
     super(
       'CONFLICT',
-      `${path} was changed in git since it was applied: ${told.join('; ')}${more}. What git has stays, and your change was not made; load the page again once git is applied, and repeat it if it is still wanted`,
+      `${path} was changed in git since it was applied: ${texts.join('; ')}${more}. What git has stays, and your change was not made; load the page again once git is applied, and repeat it if it is still wanted`,
       { path, fields: fields.slice(0, 20) },
     );
     this.fields = fields;

@@ -234,10 +234,10 @@ async function verify(
     throw new CannotEdit(
       problem ? `${problem.message}; ${problem.hint}` : 'it would not be a manifest any more',
     );
-  const said = plainOfManifest(found.manifest);
+  const plain = plainOfManifest(found.manifest);
   const { spec } = target as { spec: Record<string, unknown> };
-  const meant = withoutPositions({ ...said, spec });
-  const [here, there] = [withoutPositions(said), { ...(target as object), spec: meant.spec }];
+  const meant = withoutPositions({ ...plain, spec });
+  const [here, there] = [withoutPositions(plain), { ...(target as object), spec: meant.spec }];
   if (!isDeepStrictEqual(here, there)) throw new CannotEdit('the manifest would then say something else');
   return found.line;
 }

@@ -40,7 +40,7 @@ export async function propose(
     open?.branch ??
     `headgate/${kebab(change.before.kind)}/${slugOf(change.before.name).slice(0, SLUG)}-${newId().slice(-8)}`;
   const base = await baseOf(place);
-  // What git has changed meanwhile is told now, and not only when it is merged.
+  // A conflict with git is reported now, and not only at the merge.
   const fresh = await rewritten(place, await place.tip(base), change, { overHeld });
   const made = await place.commit({
     branch,
@@ -90,15 +90,16 @@ async function stillOpen(
   known: PullRequestRecord,
 ): Promise<boolean> {
   const { pullRequests } = ctx.services;
-  const standing = await pullRequests.look(ctx, binding, known);
-  if (standing && !standing.isIn) return true;
+  const mergeState = await pullRequests.readMergeState(ctx, binding, known);
+  if (mergeState && !mergeState.isIn) return true;
   // A forge says itself what became of it.
   if (known.forge !== 'headgate') return false;
   const base = await resolveRef(repository, `refs/heads/${known.base}`);
-  const isMerged = standing !== null || (base !== null && (await descends(repository, base, known.headSha)));
+  const isMerged =
+    mergeState !== null || (base !== null && (await descends(repository, base, known.headSha)));
   await closePullRequest(ctx.db, known, {
     state: isMerged ? 'merged' : 'closed',
-    ...(isMerged ? { mergeSha: base, newHead: standing?.headSha ?? known.headSha } : {}),
+    ...(isMerged ? { mergeSha: base, newHead: mergeState?.headSha ?? known.headSha } : {}),
   });
   return false;
 }
@@ -111,10 +112,10 @@ async function renew(
   { sha, title }: { sha: string; title: string },
 ): Promise<PullRequestRecord> {
   const isDeletion = change.after === null;
-  const told = isDeletion || known.title === title || known.title.endsWith(AND_MORE);
+  const isTitled = isDeletion || known.title === title || known.title.endsWith(AND_MORE);
   await updatePullRequest(ctx.db, known.id, { headSha: sha, pushedSha: sha });
   const edit = {
-    title: isDeletion ? title : told ? known.title : `${known.title}${AND_MORE}`,
+    title: isDeletion ? title : isTitled ? known.title : `${known.title}${AND_MORE}`,
     ...(isDeletion ? { body: bodyOf(change, [], undefined) } : {}),
   };
   await ctx.services.pullRequests.edit(ctx, binding, known, edit);

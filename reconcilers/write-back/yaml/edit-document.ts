@@ -89,7 +89,7 @@ function readAll(text: string): ReadDocument[] {
 
 function sourceOf(text: string, docIndex: number): Source {
   const document = compose(text, true)[docIndex];
-  if (!document) throw new CannotEdit('the document cannot be told from its neighbours any more');
+  if (!document) throw new CannotEdit('the document cannot be told apart from its neighbours any more');
   const crlf = text.match(/\r\n/g)?.length ?? 0;
   const all = text.match(/\n/g)?.length ?? 0;
   return { text, document, eol: crlf * 2 > all ? '\r\n' : '\n', ...manner(text, document) };

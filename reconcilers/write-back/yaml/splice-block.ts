@@ -4,7 +4,7 @@ import { blockOf } from './render.ts';
 import { columnOf, indented, lineEnd, type Source, type Splice } from './text-splice.ts';
 import { beginOf, endOfNode, type Slot } from './yaml-tree.ts';
 
-/** A block stays one, and its lines that stay equal are not typed anew. */
+/** A block stays one, and its unchanged lines are not rewritten. */
 export function replaceBlock(
   source: Source,
   slot: Slot,

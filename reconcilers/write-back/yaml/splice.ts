@@ -199,7 +199,7 @@ function behind({ text }: Source, slot: Slot): number {
 function insert(source: Source, parent: Collection, index: number, value: unknown): Splice[] {
   if (isFlow(parent)) return insertFlow(source, parent, index, inlineText(value, true));
   const first = itemsOf(parent)[0];
-  if (!first) throw new CannotEdit('the place of the list cannot be told');
+  if (!first) throw new CannotEdit('the position of the list is unknown');
   const { lines, closed } = entryLines(source, null, value);
   const put = indented(lines, columnOf(source.text, beginOf(first)));
   if (index > 0) return [linesAt(source, behind(source, slotAt(parent, index - 1)), put, closed)];

@@ -55,7 +55,7 @@ export function itemsOf(parent: Collection): Item[] {
 
 export function slotAt(parent: Collection, index: number): Slot {
   const item = itemsOf(parent)[index];
-  if (!item) throw new CannotEdit('the place of an entry cannot be told');
+  if (!item) throw new CannotEdit('the position of an entry is unknown');
   const value = isMap(parent) ? parent.items[index]?.value : parent.items[index];
   // An empty value is a node without a text.
   return {

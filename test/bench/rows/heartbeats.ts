@@ -5,7 +5,8 @@
 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, type Database } from '../../../controller/database/connect.ts';
+import { connect } from '../../../controller/database/connect.ts';
+import type { TestDb } from '../../support/harness/test-db.ts';
 import { type Child, startBare, startController } from '../child.ts';
 import { type BenchFleet, makeFleet } from '../fleet.ts';
 import { drive } from '../load.ts';
@@ -24,7 +25,7 @@ const STORED_LIMIT_MS = 30_000;
 
 interface Side {
   child: Child;
-  db: Database;
+  db: TestDb;
   /** By node: the counter that it sent last. */
   sent: Int32Array;
   turn: number;

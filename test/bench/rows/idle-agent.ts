@@ -57,7 +57,12 @@ export async function idleAgent(say: Say): Promise<Result[]> {
 }
 
 const run = (server: ScriptedServer, place: Workplace): AgentProcess =>
-  place.run({ SVC_URL: server.url, SVC_TOKEN: 'enroll-me', SVC_ENGINE_BIN: ENGINE, SVC_LOG_LEVEL: 'info' });
+  place.runCompiled({
+    SVC_URL: server.url,
+    SVC_TOKEN: 'enroll-me',
+    SVC_ENGINE_BIN: ENGINE,
+    SVC_LOG_LEVEL: 'info',
+  });
 
 const running = (server: ScriptedServer): number =>
   server.heartbeats.at(-1)?.pipelines.filter((entry) => entry.status === 'RUNNING').length ?? 0;

@@ -127,7 +127,7 @@ async function overMatrix(): Promise<Result> {
     const environmentId = newId();
     const db = connect(fleet.url, { poolSize: 1 });
     await (async () => {
-      const { team_id } = await db('environments').first('team_id');
+      const { team_id } = (await db('environments').first('team_id'))!;
       await db('environments').insert({ id: environmentId, team_id, name: 'matrix' });
       await writeLargeFleet(db, { environmentId, ...MATRIX });
       await db.raw('ANALYZE');

@@ -58,7 +58,7 @@ export async function overload(say: Say, options: RowOptions): Promise<Result[]>
 async function writeLinesAndUsers(fleet: BenchFleet): Promise<void> {
   const db = connect(fleet.url, { poolSize: 1 });
   try {
-    const { team_id: teamId } = await db('environments').first('team_id');
+    const { team_id: teamId } = (await db('environments').first('team_id'))!;
     for (const email of [VIEWER, OTHER]) await makeUser(db, { email, teams: { [teamId]: 'VIEWER' } });
     await ensureDays(db, [dayOf(Date.now())]);
     await db.raw(

@@ -4,7 +4,8 @@
  */
 import { create as createSecret } from '../../../controller/secrets/secrets/operations.ts';
 import type { PassResult } from '../../../reconcilers/git/pass.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
+import { type BoundEnvironment, reportLines } from '../../support/scenes/bound-environment.ts';
+import { ReconcileScene } from '../../support/scenes/reconcile.ts';
 import { makeDatabase } from '../database.ts';
 import { manifest } from '../manifests.ts';
 import { asText, median, ms, type Result, type Say, whole } from '../result.ts';
@@ -41,7 +42,7 @@ async function measure(environment: BoundEnvironment, count: number): Promise<Re
     const took = performance.now() - startedAt;
     for (const [key, value] of Object.entries(expected))
       if (result.counts[key as keyof PassResult['counts']] !== value)
-        throw new Error(`${JSON.stringify(result.counts)}\n${result.report.slice(0, 5).join('\n')}`);
+        throw new Error(`${JSON.stringify(result.counts)}\n${reportLines(result).slice(0, 5).join('\n')}`);
     return took;
   };
   const { repository } = environment;

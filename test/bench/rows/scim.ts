@@ -1,9 +1,9 @@
 /** An identity provider that asks for single users and moves a thousand of them, among ten thousand, over HTTP. */
 
-import type { Knex } from 'knex';
 import { connect } from '../../../controller/database/connect.ts';
 import { signIn } from '../../../controller/demo/client.ts';
 import { SCIM_URNS } from '../../../schemas/scim/common.ts';
+import type { TestDb } from '../../support/harness/test-db.ts';
 import { startController } from '../child.ts';
 import { makeDatabase } from '../database.ts';
 import { ADMIN } from '../health-watch.ts';
@@ -81,7 +81,7 @@ async function prepare(url: string): Promise<{ provider: Provider; teamId: strin
 }
 
 /** What is measured are users as SCIM makes them. */
-async function compareForm(db: Knex, provider: Provider): Promise<void> {
+async function compareForm(db: TestDb, provider: Provider): Promise<void> {
   const written = await traceOf(db, 1);
   for (let n = USERS + 1; n <= USERS + SAMPLE; n += 1) {
     await provider('POST', '/Users', userResource(n));

@@ -5,6 +5,14 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { buildAgent } from '../../../agent/build.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { until } from '../../support/harness/until.ts';
+import {
+  type InProcessAgent,
+  type InProcessDeps,
+  type RunningAgent,
+  startInProcess,
+} from './in-process-agent.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 /** HEADGATE_TEST_DIST: a folder with executables of one's own, taken as they are. */
@@ -32,23 +40,31 @@ function isStale(): boolean {
   );
 }
 
-export interface AgentProcess {
+export interface AgentProcess extends RunningAgent {
   child: ChildProcess;
   pid: number;
-  output: () => string;
-  /** Exit code, or the signal's name. */
-  ended: Promise<number | string>;
 }
+
+/** By how much `until` moves the clock of agents in this process on, each time that it looks. */
+export const PACE_MS = 50;
 
 export interface Workplace {
   dir: string;
   dataDir: string;
   portBase: number;
+  /** Of the agents in this process. It stands still but for `until` and the test's own `advance`. */
+  clock: ManualClock;
+  /** Milliseconds of that clock for one look of `until`: fewer where real engines need real time for their part. */
+  paceMs: number;
+  /** Waits for a state, and moves the clock on meanwhile. */
+  until: typeof until;
+  /** Starts an agent in this process. */
+  run(env: Record<string, string>, args?: string[], deps?: InProcessDeps): InProcessAgent;
   /**
    * Starts the compiled agent; `under` goes before it, such as a shell line that sets the umask. Only root may have it
    * run as another user.
    */
-  run(env: Record<string, string>, args?: string[], under?: string, uid?: number): AgentProcess;
+  runCompiled(env: Record<string, string>, args?: string[], under?: string, uid?: number): AgentProcess;
   /** Pids of the engines that run on this data directory. */
   engines(): number[];
   path(...parts: string[]): string;
@@ -60,21 +76,47 @@ export async function makeWorkplace(ports = 8): Promise<Workplace> {
   const dir = mkdtempSync(join(tmpdir(), 'headgate-agent-'));
   const dataDir = join(dir, 'data');
   const portBase = await freePorts(ports);
-  const started: AgentProcess[] = [];
+  const compiled: AgentProcess[] = [];
+  const inProcess: InProcessAgent[] = [];
+  const clock = manualClock();
+  const settings = (env: Record<string, string>) => ({
+    PATH: '/usr/bin:/bin',
+    SVC_DATA_DIR: dataDir,
+    SVC_ENGINE_BIN: FAKE_ENGINE,
+    SVC_PORT_BASE: String(portBase),
+    SVC_METRICS_PORT: '0',
+    SVC_LOG_LEVEL: 'debug',
+    ...env,
+  });
   const workplace: Workplace = {
     dir,
     dataDir,
     portBase,
-    run(env, args = [], under, uid) {
-      const full = {
-        PATH: '/usr/bin:/bin',
-        SVC_DATA_DIR: dataDir,
-        SVC_ENGINE_BIN: FAKE_ENGINE,
-        SVC_PORT_BASE: String(portBase),
-        SVC_METRICS_PORT: '0',
-        SVC_LOG_LEVEL: 'debug',
-        ...env,
+    clock,
+    paceMs: PACE_MS,
+    until: (condition, options) =>
+      until(async () => {
+        if (await condition()) return true;
+        clock.advance(workplace.paceMs);
+        return false;
+      }, options),
+    run(env, args = [], deps) {
+      const agent = startInProcess(settings(env), args, clock, deps);
+      const { terminate } = agent;
+      // What an agent does at its end has limits on the clock too.
+      agent.terminate = async () => {
+        let over = false;
+        void terminate().then(() => {
+          over = true;
+        });
+        await workplace.until(() => over, { what: 'the agent has ended', timeoutMs: 10_000 });
+        return agent.ended;
       };
+      inProcess.push(agent);
+      return agent;
+    },
+    runCompiled(env, args = [], under, uid) {
+      const full = settings(env);
       const [file, argv] = under
         ? ['/bin/sh', ['-c', `${under}; exec "$0" "$@"`, AGENT, ...args]]
         : [AGENT, args];
@@ -82,15 +124,25 @@ export async function makeWorkplace(ports = 8): Promise<Workplace> {
       let text = '';
       for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (text += chunk));
       const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-      const agent = { child, pid: child.pid ?? 0, output: () => text, ended };
-      started.push(agent);
+      const terminate = () => {
+        child.kill('SIGTERM');
+        return ended;
+      };
+      const agent = { child, pid: child.pid ?? 0, output: () => text, ended, terminate };
+      compiled.push(agent);
       return agent;
     },
     engines: () => pidsNaming(join(dataDir, 'pipelines')),
     path: (...parts) => join(dataDir, ...parts),
     async clean() {
-      for (const { child } of started) child.kill('SIGKILL');
-      await Promise.all(started.map(({ ended }) => ended));
+      for (const { child } of compiled) child.kill('SIGKILL');
+      await Promise.all(compiled.map(({ ended }) => ended));
+      await Promise.all(
+        inProcess.map((agent) => {
+          agent.killEngines();
+          return agent.terminate();
+        }),
+      );
       for (const pid of pidsNaming(dataDir)) process.kill(-pid, 'SIGKILL');
       rmSync(dir, { recursive: true, force: true });
     },

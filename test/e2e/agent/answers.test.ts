@@ -1,19 +1,20 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { until } from '../../support/harness/until.ts';
-import { type AgentProcess, ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
+import { makeWorkplace, PACE_MS, type Workplace } from './agent-process.ts';
+import type { InProcessAgent } from './in-process-agent.ts';
 import { pipeline, type ScriptedServer, send, startServer } from './scripted-server.ts';
 
 describe('what the controller may answer without a pipeline being stopped', function () {
   this.timeout(30_000);
   let server: ScriptedServer;
   let place: Workplace;
-  let agent: AgentProcess;
+  let agent: InProcessAgent;
   let engine: number | null | undefined;
 
+  const until: Workplace['until'] = (condition, options) => place.until(condition, options);
+
   before(async () => {
-    await ensureAgent();
     server = await startServer();
     place = await makeWorkplace();
     server.pipelines = [pipeline('p1')];
@@ -87,25 +88,59 @@ describe('what the controller may answer without a pipeline being stopped', func
     });
   }
 
-  it('tells once a minute how to enroll again when the node token is refused', () => {
-    expect(agent.output().match(/the controller refuses this node/g)).to.have.length(1);
+  it('says once a minute how to enroll again when the node token is refused', async () => {
+    const { clock } = place;
+    let refused = 0;
+    server.override.config = (_, response) => {
+      refused += 1;
+      send(response, 401, { error: 'revoked' });
+    };
+    const hints = () => agent.output().match(/the controller refuses this node/g)?.length ?? 0;
+    // The hint of the case for status 401 may be less than a minute old.
+    clock.advance(60_000);
+    const first = hints();
+    await until(() => hints() > first, { what: 'the hint is logged' });
+    const before = hints();
+    place.paceMs = 250;
+    const hintedAt = clock.monotonic();
+    await until(() => clock.monotonic() > hintedAt + 50_000, { what: 'less than a minute has passed' });
+    expect(refused).to.be.greaterThan(20);
+    expect(hints()).to.equal(before);
+    await until(() => hints() === before + 1, { what: 'the hint is logged again' });
+    place.paceMs = PACE_MS;
   });
 
   it('waits as long as Retry-After says, whatever is pushed before and after', async () => {
-    const polls = server.polls.length;
-    let refusedAt: number | undefined;
+    const { clock } = place;
+    let asked = 0;
+    let refusedAt = 0;
     server.override.config = (_, response) => {
-      refusedAt ??= Date.now();
-      server.override = {};
+      asked += 1;
+      if (asked > 1) return send(response, 200, good());
       server.push({ type: 'config_changed', reason: 'while it is asked' });
-      setTimeout(() => send(response, 429, { error: 'slow down' }, { 'retry-after': '2' }), 100);
+      refusedAt = clock.monotonic();
+      send(response, 429, { error: 'slow down' }, { 'retry-after': '20' });
     };
-    const next = () => server.polls.slice(polls).find(({ status }) => status < 400);
-    await until(() => server.polls.at(-1)?.status === 429, { what: 'the poll is refused' });
+    await until(() => asked === 1, { what: 'the poll is refused' });
+    // The answer is read while the clock stands still.
+    const refusals = () => agent.output().split('reason="status 429').length;
+    const before = refusals();
+    for (let turn = 0; refusals() === before && turn < 1_000; turn += 1)
+      await new Promise((done) => setImmediate(done));
     server.push({ type: 'config_changed', reason: 'in vain' });
-    await until(() => next() !== undefined, { what: 'the next poll comes' });
-    expect((next()?.at ?? 0) - (refusedAt ?? 0)).to.be.greaterThan(1_900);
+    await until(() => asked === 2, { what: 'the next poll comes' });
+    expect(clock.monotonic() - refusedAt).to.be.within(20_000, 22_500);
     expect(server.report('p1')).to.include({ status: 'RUNNING', pid: engine });
+  });
+
+  it('is that nothing has changed, to a poll with the ETag of the last answer', async () => {
+    const polls = server.polls.length;
+    server.revision += 1;
+    await until(() => server.polls.length >= polls + 4, { what: 'four polls' });
+    const statuses = server.polls.slice(polls).map(({ status }) => status);
+    // The revision is another one, so that one answer is in full.
+    expect(statuses.slice(statuses.indexOf(200)).slice(0, 3)).to.deep.equal([200, 304, 304]);
+    expect(place.engines()).to.deep.equal([engine]);
   });
 
   it('counts heartbeats that fail and goes on', async () => {

@@ -6,13 +6,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLogger } from '../../../agent/log.ts';
 import { HeartbeatBuilder } from '../../../agent/report/heartbeat-body.ts';
-import { DataDirectory } from '../../../agent/supervise/directories.ts';
+import { DataDirectory } from '../../../agent/supervise/data-directory.ts';
 import type { Pipeline } from '../../../agent/supervise/pipeline.ts';
 import { Supervisor } from '../../../agent/supervise/supervisor.ts';
-import { type Clock, type ManualClock, manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
+import { type Clock, type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import { type PipelineEntry, PipelineReport } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';
-import { until } from '../../support/harness/until.ts';
 import { ENGINE, ensureAgent, FAKE_ENGINE, isAlive, makeWorkplace, type Workplace } from './agent-process.ts';
 import { filesUnder, makeScene } from './scene.ts';
 import { DEMO_CONFIG, pipeline } from './scripted-server.ts';
@@ -40,7 +39,8 @@ describe('a new config for a running pipeline', function () {
     await place.clean();
   });
 
-  const supervise = (engineBin = FAKE_ENGINE, clock: Clock = systemClock, onChange = () => {}) => {
+  const until: Workplace['until'] = (...args) => place.until(...args);
+  const supervise = (engineBin = FAKE_ENGINE, clock: Clock = place.clock, onChange = () => {}) => {
     supervisor = new Supervisor({
       ...{ directory: new DataDirectory(place.dataDir), portBase: place.portBase, engineBin, clock },
       env: { PATH: '/usr/bin:/bin' },
@@ -292,6 +292,7 @@ describe('a new config for a running pipeline', function () {
 
   it('is one of two that are built at a time', async () => {
     supervise();
+    place.paceMs = 10;
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const all = (answer: string, version: number) =>
       ids.map((id) => ({
@@ -389,7 +390,8 @@ describe(`${REAL ? 'the engine at hand' : 'the reference engine'}, asked by the 
 
   it('keeps the process of the old version for every wrong config, and takes a right one', async () => {
     const scene = await makeScene();
-    const { server, place, run, reach } = scene;
+    const { server, place, run, reach, until } = scene;
+    place.paceMs = REAL ? 5 : 10;
     try {
       server.pipelines = [pipeline('p1')];
       const agent = run({ SVC_ENGINE_BIN: REAL ?? ENGINE });
@@ -398,6 +400,7 @@ describe(`${REAL ? 'the engine at hand' : 'the reference engine'}, asked by the 
       for (const [index, [reason, configYaml, error]] of wrong.entries()) {
         const version = index + 2;
         server.pipelines = [pipeline('p1', { version, configYaml })];
+        server.push({ type: 'config_changed', reason: 'deploy' });
         await until(() => server.report('p1')?.refused?.version === version, {
           what: () => `${reason} is refused: ${JSON.stringify(server.report('p1'))}`,
         });
@@ -413,8 +416,7 @@ describe(`${REAL ? 'the engine at hand' : 'the reference engine'}, asked by the 
       });
       expect(server.report('p1')).to.deep.include({ refused: null, lastError: null, restarts: 0 });
       expect(readdirSync(place.path('data/.checks'))).to.deep.equal([]);
-      agent.child.kill('SIGTERM');
-      await agent.ended;
+      await agent.terminate();
     } finally {
       await scene.close();
     }
@@ -422,12 +424,12 @@ describe(`${REAL ? 'the engine at hand' : 'the reference engine'}, asked by the 
 
   it('is ended with its files by the next agent where the one that asked was killed', async () => {
     const scene = await makeScene();
-    const { server, place, run, reach } = scene;
+    const { server, place, run, runCompiled, untilStarted, until } = scene;
     const record = join(place.dir, 'record');
     try {
       server.pipelines = [pipeline('p1', { configYaml: '# validate: ok\n' })];
-      const first = run();
-      await reach('p1', 'RUNNING');
+      const first = runCompiled();
+      await untilStarted('p1');
       server.pipelines = [
         pipeline('p1', { configYaml: '# validate: hang\n', secrets: { SVC_SECRET_RECORD: record } }),
       ];

@@ -1,7 +1,7 @@
 /** Agents outside and inside of a container, whatever the tests themselves run in. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { deploymentMode } from '../../../agent/report/deployment.ts';
+import { deploymentMode } from '../../../agent/report/deployment-mode.ts';
 
 const SCRIPT = join(import.meta.dirname, 'standalone.sh');
 

@@ -1,16 +1,14 @@
-/** The compiled agent and engines that hold events when they are stopped, or run on without a part of them. */
-import { chmodSync, writeFileSync } from 'node:fs';
+/** An agent and engines that hold events when they are stopped, or run on without a part of them. */
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { until } from '../../support/harness/until.ts';
-import { ensureAgent } from './agent-process.ts';
+import { ensureAgent, ENGINE as REFERENCE_ENGINE } from './agent-process.ts';
 import { makeScene, type Scene } from './scene.ts';
 import { pipeline } from './scripted-server.ts';
 
 const ENGINE = join(import.meta.dirname, 'scripted-engine.ts');
-const REFERENCE_ENGINE = join(import.meta.dirname, '../../../dist/headgate-engine');
 
 describe('an engine that holds events when it is stopped', function () {
   this.timeout(60_000);
@@ -20,6 +18,8 @@ describe('an engine that holds events when it is stopped', function () {
   before(ensureAgent);
   beforeEach(async () => {
     scene = await makeScene();
+    // The engine is started by Node.
+    scene.place.paceMs = 20;
     engineBin = join(scene.place.dir, 'engine.sh');
     writeFileSync(
       engineBin,
@@ -29,6 +29,16 @@ describe('an engine that holds events when it is stopped', function () {
   });
   afterEach(() => scene.close());
 
+  const until: Scene['until'] = (...args) => scene.until(...args);
+  /** Waits until the engine drains, and lets its limit be over. */
+  const drainFor = async (seconds: number) => {
+    const { place, server } = scene;
+    await until(() => server.report('p1')?.draining != null, { what: 'it is reported as draining' });
+    place.clock.advance(seconds * 1_000);
+    writeFileSync(place.path('data/p1/limit'), '');
+    await until(() => place.engines().length === 0 || drainOf() != null, { what: 'the engine ends' });
+    rmSync(place.path('data/p1/limit'));
+  };
   const entry = (comments: string[], more: { version?: number; drainSeconds?: number } = {}) =>
     pipeline('p1', {
       configYaml: comments.map((comment) => `# ${comment}\n`).join(''),
@@ -44,6 +54,7 @@ describe('an engine that holds events when it is stopped', function () {
     await reach('p1', 'RUNNING');
     server.pipelines = [entry(['changed'], { version: 4 })];
     server.revision += 1;
+    await drainFor(3);
     await until(() => drainOf() != null, {
       what: () => `a drain is reported: ${linesOf()}`,
       timeoutMs: 20_000,
@@ -72,7 +83,8 @@ describe('an engine that holds events when it is stopped', function () {
     await reach('p1', 'RUNNING');
     server.pipelines = [entry(['changed'], { version: 2 })];
     server.revision += 1;
-    await until(() => drainOf() != null, { what: 'a drain is reported', timeoutMs: 20_000 });
+    await drainFor(1);
+    await until(() => drainOf() != null, { what: 'a drain is reported' });
     expect(drainOf()).to.deep.include({ lostEvents: 0, keptEvents: 6 });
   });
 
@@ -95,8 +107,9 @@ describe('an engine that holds events when it is stopped', function () {
     server.pipelines = [entry(['memory: 12', 'hang'], { drainSeconds: 2 })];
     const agent = run({ SVC_ENGINE_BIN: engineBin });
     await reach('p1', 'RUNNING');
-    agent.child.kill('SIGTERM');
-    await agent.ended;
+    const ended = agent.terminate();
+    await drainFor(2);
+    await ended;
     expect(server.report('p1')?.status).to.equal('STOPPED');
     expect(drainOf()).to.deep.include({ lostEvents: 12 });
   });

@@ -1,12 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { deploymentMode } from '../../../agent/report/deployment.ts';
-import { until } from '../../support/harness/until.ts';
+import { deploymentMode } from '../../../agent/report/deployment-mode.ts';
 import { ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
 import { pipeline, type ScriptedServer, send, startServer } from './scripted-server.ts';
 
@@ -26,12 +24,13 @@ describe('enrollment and the start of the agent', function () {
   });
 
   const env = () => ({ SVC_URL: server.url, SVC_TOKEN: 'enroll-me' });
+  const until: Workplace['until'] = (...args) => place.until(...args);
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
   const heartbeat = (count = 1) =>
     until(() => server.heartbeats.length >= count, { what: `heartbeat ${count} has come` });
 
   it('enrolls once, keeps the token 0600 under umask 0, and uses it on the next start', async () => {
-    const first = place.run({ ...env(), SVC_LABELS: 'rack=7' }, [], 'umask 0');
+    const first = place.runCompiled({ ...env(), SVC_LABELS: 'rack=7' }, [], 'umask 0');
     await heartbeat();
     expect(server.enrollments).to.have.length(1);
     expect(server.enrollments[0]).to.deep.include({
@@ -45,10 +44,9 @@ describe('enrollment and the start of the agent', function () {
     expect(readFileSync(place.path('node-token'), 'utf8').trim()).to.equal(server.token);
     expect(mode(place.path('node-token'))).to.equal('600');
     expect(mode(place.dataDir)).to.equal('700');
-    first.child.kill('SIGTERM');
-    expect(await first.ended).to.equal(0);
+    expect(await first.terminate()).to.equal(0);
     const beats = server.heartbeats.length;
-    place.run({ SVC_URL: server.url });
+    place.runCompiled({ SVC_URL: server.url });
     await heartbeat(beats + 1);
     expect(server.enrollments).to.have.length(1);
   });
@@ -65,8 +63,13 @@ describe('enrollment and the start of the agent', function () {
 
   it('keeps folders 0700 and files 0600 under umask 0', async () => {
     server.pipelines = [pipeline('p1', { certFiles: [{ name: 'ca', filename: 'ca.pem', data: 'cGVt' }] })];
-    place.run(env(), [], 'umask 0');
-    await until(() => server.report('p1')?.status === 'RUNNING', { what: 'the pipeline runs' });
+    const umask = process.umask(0);
+    try {
+      place.run(env());
+      await until(() => server.report('p1')?.status === 'RUNNING', { what: 'the pipeline runs' });
+    } finally {
+      process.umask(umask);
+    }
     for (const folder of ['pipelines', 'certs', 'data/p1'])
       expect(mode(place.path(folder)), folder).to.equal('700');
     for (const file of ['pipelines/p1.yaml', 'pipelines/p1.yaml.svc-metrics.yaml', 'certs/ca.pem']) {
@@ -96,8 +99,7 @@ describe('enrollment and the start of the agent', function () {
     const before = refusals();
     await until(() => refusals() >= before + 2, { what: 'it is asked for on' });
     expect(existsSync(place.path('node-token'))).to.equal(false);
-    agent.child.kill('SIGTERM');
-    expect(await agent.ended).to.equal(0);
+    expect(await agent.terminate()).to.equal(0);
     expect(existsSync(place.path('node-token'))).to.equal(false);
   });
 
@@ -116,7 +118,7 @@ describe('enrollment and the start of the agent', function () {
       {
         reason: 'nobody listens',
         message: 'enrollment failed: connection refused',
-        env: () => ({ SVC_URL: 'http://127.0.0.1:1', SVC_TOKEN: 't' }),
+        env: () => ({ SVC_URL: `http://127.0.0.1:${place.portBase}`, SVC_TOKEN: 't' }),
       },
       {
         reason: 'no token at all',
@@ -136,12 +138,20 @@ describe('enrollment and the start of the agent', function () {
       },
     ];
   for (const { reason, message, env: environment, args } of failures) {
-    it(`says what is wrong and exits non-zero: ${reason}`, async () => {
+    it(`says what is wrong and does not start: ${reason}`, async () => {
       const agent = place.run(environment(), args);
       expect(await agent.ended).to.equal(1);
       expect(agent.output().split('\n')[0]).to.equal(message);
     });
   }
+
+  it('exits with 1 where it does not start, and prints why on stderr', async () => {
+    const agent = place.runCompiled({ SVC_URL: 'http://127.0.0.1:1', SVC_TOKEN: 't' });
+    expect(await agent.ended).to.equal(1);
+    expect(agent.output()).to.match(
+      /^enrollment failed: connection refused\nCheck that http:\/\/127\.0\.0\.1:1 is right/,
+    );
+  });
 
   for (const status of [401, 403]) {
     it(`names status ${status} of the enrollment and writes no token`, async () => {
@@ -162,43 +172,13 @@ describe('enrollment and the start of the agent', function () {
     expect(existsSync(place.path('node-token'))).to.equal(false);
   });
 
-  it('refuses an empty token file with the remedy', async () => {
-    mkdirSync(place.dataDir, { recursive: true });
-    writeFileSync(place.path('node-token'), '');
-    const agent = place.run(env());
-    expect(await agent.ended).to.equal(1);
-    expect(agent.output()).to.contain('is empty or damaged: delete it and start again with a new SVC_TOKEN');
-  });
-
   it('refuses a data directory that another agent uses, under any of its names', async () => {
     place.run(env());
     await heartbeat();
     symlinkSync(place.dataDir, `${place.dir}/other-name`);
-    const second = place.run({ ...env(), SVC_DATA_DIR: `${place.dir}/other-name` });
+    const second = place.runCompiled({ ...env(), SVC_DATA_DIR: `${place.dir}/other-name` });
     expect(await second.ended).to.equal(1);
     expect(second.output()).to.match(/^another agent uses .*: stop it, or set SVC_DATA_DIR/);
-  });
-
-  it('says that a certificate is not trusted, and trusts the authority of NODE_EXTRA_CA_CERTS', async function () {
-    const key = `${place.dir}/key.pem`;
-    const cert = `${place.dir}/cert.pem`;
-    const subject = ['-subj', '/CN=test', '-addext', 'subjectAltName=IP:127.0.0.1', '-days', '2'];
-    const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-    const made = spawnSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, ...subject]);
-    if (made.status !== 0) this.skip();
-    const https = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) =>
-      send(response, 401, {}),
-    );
-    https.listen(0, '127.0.0.1');
-    await once(https, 'listening');
-    const url = `https://127.0.0.1:${(https.address() as AddressInfo).port}`;
-    const wary = place.run({ SVC_URL: url, SVC_TOKEN: 't' });
-    await wary.ended;
-    expect(wary.output()).to.match(/^enrollment failed: certificate verify failed/);
-    const trusting = place.run({ SVC_URL: url, SVC_TOKEN: 't', NODE_EXTRA_CA_CERTS: cert });
-    expect(await trusting.ended).to.equal(1);
-    expect(trusting.output()).to.match(/^enrollment failed: \(status 401\)/);
-    https.close();
   });
 
   it('serves its own metrics, and goes on without them where the port is taken', async () => {
@@ -209,8 +189,7 @@ describe('enrollment and the start of the agent', function () {
     const without = place.run({ ...env(), ...metrics });
     await heartbeat();
     await until(() => without.output().includes('no metrics endpoint'), { what: 'the taken port is told' });
-    without.child.kill('SIGTERM');
-    await without.ended;
+    await without.terminate();
     holder.close();
     await once(holder, 'close');
     place.run({ ...env(), ...metrics });
@@ -229,11 +208,11 @@ describe('enrollment and the start of the agent', function () {
 
   it('prints version and help without any setting', async () => {
     for (const flag of ['-v', '--version']) {
-      const agent = place.run({}, [flag]);
+      const agent = place.runCompiled({}, [flag]);
       expect(await agent.ended).to.equal(0);
       expect(agent.output()).to.equal('v0.1.0\n');
     }
-    const help = place.run({}, ['--help']);
+    const help = place.runCompiled({}, ['--help']);
     expect(await help.ended).to.equal(0);
     for (const name of ['SVC_URL', 'SVC_TOKEN', 'SVC_AGENT_USER', '--channel'])
       expect(help.output()).to.contain(name);
@@ -241,7 +220,7 @@ describe('enrollment and the start of the agent', function () {
 
   it('takes no settings from files in the folder it is started in', async () => {
     writeFileSync(`${place.dir}/.env`, `SVC_URL=${server.url}\n`);
-    const agent = place.run({}, [], `cd ${place.dir}`);
+    const agent = place.runCompiled({}, [], `cd ${place.dir}`);
     expect(await agent.ended).to.equal(1);
     expect(agent.output()).to.contain('SVC_URL is required');
   });

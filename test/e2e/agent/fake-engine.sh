@@ -7,6 +7,11 @@ if [ "$1" = tap ]; then
   case $3 in
     leave-child) setsid sleep 5 & exit 0 ;;
     hang) sleep 1000 & exec sleep 1000 ;;
+    # Ends without an event once that file is there.
+    until:*) while [ ! -e "${3#until:}" ]; do sleep 0.02; done ;;
+    # Shows an event once that file is there; what follows a # makes another component of it.
+    after:*) file=${3#after:}; while [ ! -e "${file%%#*}" ]; do sleep 0.02; done; echo '{"log":{"n":1}}' ;;
+    one-*) echo '{"log":{"n":1}}' ;;
     flood) while :; do echo '{"log":{"n":1}}'; done ;;
     huge) printf '{"log":{"big":"'; head -c 70000 /dev/zero | tr '\0' 'x'; echo '"}}'; echo '{"log":{"small":1}}' ;;
     endless) head -c 3000000 /dev/zero | tr '\0' 'y'; echo; echo 'no event'; echo '{"log":{"small":1}}' ;;

@@ -1,4 +1,4 @@
-/** The compiled agent on disks that are full or read-only, beside planted links, and with secrets that must not be seen. */
+/** An agent on disks that are full or read-only, beside planted links, and with secrets that must not be seen. */
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -14,8 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { until } from '../../support/harness/until.ts';
-import { ensureAgent, isAlive } from './agent-process.ts';
+import { ensureAgent } from './agent-process.ts';
 import { faulty, filesUnder, makeScene, type Scene } from './scene.ts';
 
 describe('the data directory of an agent', function () {
@@ -33,6 +32,7 @@ describe('the data directory of an agent', function () {
     await scene.close();
   });
 
+  const until: Scene['until'] = (...args) => scene.until(...args);
   const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
   /** False where it cannot be had: only root on Linux may mount. */
   const mount = (bytes: string): boolean => {
@@ -86,8 +86,7 @@ describe('the data directory of an agent', function () {
       timeoutMs: 10_000,
     });
     await until(() => told() === '', { what: () => `nothing is told any more: ${told()}` });
-    agent.child.kill('SIGTERM');
-    expect(await agent.ended).to.equal(0);
+    expect(await agent.terminate()).to.equal(0);
   });
 
   it('that becomes read-only fails what is new with the message of the protocol; what runs goes on', async function () {
@@ -105,17 +104,14 @@ describe('the data directory of an agent', function () {
     remount('rw');
     await reach('p2', 'RUNNING');
     remount('ro');
-    agent.child.kill('SIGTERM');
-    expect(await agent.ended).to.equal(0);
+    expect(await agent.terminate()).to.equal(0);
     // A later start has its token and needs no more of the disk than its pipelines do.
     server.heartbeats = [];
     const second = run();
     await reach('p1', 'CRASHED');
-    expect(isAlive(second.pid)).to.equal(true);
     remount('rw');
     await reach('p1', 'RUNNING');
-    second.child.kill('SIGTERM');
-    await second.ended;
+    await second.terminate();
   });
 
   it('that is read-only at the first start ends it with what to do', async function () {
@@ -132,7 +128,7 @@ describe('the data directory of an agent', function () {
     mkdirSync(place.dataDir, { mode: 0o700 });
     // Who starts it may enter the folder above, and not this one.
     chmodSync(place.dir, 0o755);
-    const agent = place.run({ SVC_URL: scene.server.url, SVC_TOKEN: 't' }, [], '', 65_534);
+    const agent = place.runCompiled({ SVC_URL: scene.server.url, SVC_TOKEN: 't' }, [], '', 65_534);
     expect(await agent.ended).to.equal(1);
     expect(agent.output()).to.match(/^node token .* cannot be read \(EACCES\): fix its owner and mode/);
   });
@@ -140,7 +136,7 @@ describe('the data directory of an agent', function () {
   it('has its token at 0600 where a wider file was, and takes garbage for none', async () => {
     const { server, place, run } = scene;
     mkdirSync(place.dataDir, { recursive: true });
-    for (const garbage of ['two words', 'x'.repeat(5_000), '\0\0\0', 'ü']) {
+    for (const garbage of ['', 'two words', 'x'.repeat(5_000), '\0\0\0', 'ü']) {
       writeFileSync(place.path('node-token'), garbage, { mode: 0o644 });
       const agent = run();
       expect(await agent.ended).to.equal(1);
@@ -192,7 +188,7 @@ describe('the data directory of an agent', function () {
   });
 
   it('and all other places show no secret, whatever is in it', async () => {
-    const { server, place, run, reach, logs } = scene;
+    const { server, place, runCompiled, reach, logs } = scene;
     const secrets = {
       SVC_SECRET_QUOTES: `finch-"q'uo\`te\\s`,
       SVC_SECRET_DOLLARS: ['finch-$HOME-$', '{PATH}-$$(id)'].join(''),
@@ -204,7 +200,7 @@ describe('the data directory of an agent', function () {
       faulty('p1', 'echo-env', { secrets }),
       faulty('p2', 'idle', { secrets: { 'SVC_SECRET_bad name': 'finch-of-a-bad-name' } }),
     ];
-    const agent = run({ SVC_LOG_FLUSH_INTERVAL: '100ms' });
+    const agent = runCompiled({ SVC_LOG_FLUSH_INTERVAL: '100ms' });
     await reach('p1', 'RUNNING');
     await until(() => logs('p1').some((line) => line.startsWith('SVC_SECRET_HTML=')), {
       what: 'the environment is printed',
@@ -247,8 +243,8 @@ describe('the data directory of an agent', function () {
   });
 
   it('and the log of the runtime show no token when its own variables ask for it', async () => {
-    const { server, run } = scene;
-    const agent = run({
+    const { server, runCompiled } = scene;
+    const agent = runCompiled({
       BUN_CONFIG_VERBOSE_FETCH: 'curl',
       BUN_OPTIONS: '--print process.env',
       BUN_BE_BUN: '',

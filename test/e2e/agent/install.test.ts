@@ -1,6 +1,7 @@
 /** The install script, run as a person would, into folders of the test's own. */
 import { execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,12 +14,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type BuiltRelease, buildRelease } from '../../../agent/release.ts';
 import { AGENT_VERSION } from '../../../agent/version.ts';
 import { installScript } from '../../../controller/fleet/releases/index.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
+import { AGENT, ensureAgent } from './agent-process.ts';
 import { type ScriptedServer, startServer } from './scripted-server.ts';
+import { digestOf } from './update-files.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../controller/fleet/releases/install.sh');
 const SHELLS = ['sh', 'dash', 'bash', 'busybox'].filter(
@@ -26,6 +28,33 @@ const SHELLS = ['sh', 'dash', 'bash', 'busybox'].filter(
 );
 const HOST = { arch: process.arch === 'arm64' ? 'arm64' : 'x64', libc: 'glibc' } as const;
 const FILE = `headgate-agent-linux-${HOST.arch}`;
+
+/** As large as a download that may break off, and as quick as a shell. `release.test.ts` builds real ones. */
+const program = (version: string) =>
+  Buffer.concat([Buffer.from(`#!/bin/sh\necho ${version}\nexit\n`), Buffer.alloc(300_000, '#')]);
+
+/** A release in a folder of releases, as `agent/release.ts` writes it. */
+function writeRelease(releases: string, version: string): void {
+  const data = program(version);
+  const sha256 = digestOf(data);
+  const channel = version.startsWith('dev-') ? 'dev' : 'stable';
+  const file = {
+    os: 'linux',
+    ...HOST,
+    name: FILE,
+    checksum: `sha256:${sha256}`,
+    bytes: data.length,
+    signature: null,
+  };
+  const folder = join(releases, version);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, FILE), data, { mode: 0o755 });
+  writeFileSync(join(folder, 'SHA256SUMS'), `${sha256}  ${FILE}\n`);
+  writeFileSync(
+    join(folder, 'release.json'),
+    JSON.stringify({ version, channel, releasedAt: new Date(0).toISOString(), files: [file] }),
+  );
+}
 
 interface Outcome {
   code: number;
@@ -37,16 +66,13 @@ describe('the install script', function () {
   this.timeout(30_000);
   let dir: string;
   let prefix: string;
-  let release: BuiltRelease;
   let test: TestController;
 
   before(async function () {
     if (process.platform !== 'linux') this.skip();
     dir = mkdtempSync(join(tmpdir(), 'headgate-install-'));
     const out = join(dir, 'releases');
-    const common = { out, targets: [HOST], releasedAt: new Date(0).toISOString() };
-    release = await buildRelease({ ...common, version: AGENT_VERSION });
-    await buildRelease({ ...common, version: 'dev-1a2b3c4' });
+    for (const version of [AGENT_VERSION, 'dev-1a2b3c4']) writeRelease(out, version);
     test = await startTestController({ agentReleases: out });
   });
   after(async () => {
@@ -187,14 +213,15 @@ describe('the install script', function () {
   describe('of a server that is not what it should be', () => {
     let server: ScriptedServer;
     let content: Buffer;
+    let announced: string;
     beforeEach(async () => {
       server = await startServer();
-      content = readFileSync(join(dir, 'releases', AGENT_VERSION, FILE));
+      content = program(AGENT_VERSION);
+      announced = digestOf(content);
       const at = `/agent/releases/${AGENT_VERSION}`;
       server.files['/agent/install.sh'] = (_, response) => response.end(installScript(server.url));
       server.files['/agent/releases/stable/VERSION'] = (_, response) => response.end(`${AGENT_VERSION}\n`);
-      server.files[`${at}/SHA256SUMS`] = (_, response) =>
-        response.end(`${release.files[0]?.checksum.slice(7)}  ${FILE}\n`);
+      server.files[`${at}/SHA256SUMS`] = (_, response) => response.end(`${announced}  ${FILE}\n`);
       server.files[`${at}/${FILE}`] = (_, response) => response.end(content);
     });
     afterEach(() => server.close());
@@ -206,13 +233,19 @@ describe('the install script', function () {
     };
     const at = (name: string) => `/agent/releases/${AGENT_VERSION}/${name}`;
 
-    it('installs what is as announced', async () => {
+    it('installs what is as announced: the compiled agent', async () => {
+      await ensureAgent();
+      content = readFileSync(AGENT);
+      announced = digestOf(content);
       expect((await install('', server.url)).code).to.equal(0);
+      expect(spawnSync(executable(), ['--version'], { encoding: 'utf8' }).stdout).to.equal(
+        `${AGENT_VERSION}\n`,
+      );
     });
     it('refuses another file', async () => {
       content = Buffer.from(content);
       content[1_000] = (content[1_000] ?? 0) ^ 1;
-      await refused(/the SHA-256 of .* is not the one that was announced; nothing was installed/);
+      await refused(/the SHA-256 of .* is not the announced one; nothing was installed/);
     });
     it('refuses a download that was cut off', async () => {
       server.files[at(FILE)] = (_, response) => {
@@ -223,7 +256,7 @@ describe('the install script', function () {
     });
     it('refuses one that is short and says so', async () => {
       content = content.subarray(0, 100_000);
-      await refused(/is not the one that was announced/);
+      await refused(/is not the announced one/);
     });
     it('refuses a page in place of a version, and sums without our file', async () => {
       server.files['/agent/releases/stable/VERSION'] = (_, response) =>
@@ -353,8 +386,11 @@ describe('the install script', function () {
       await service('', { SVC_DATA_DIR: '/srv/agent' });
       const server = await startServer();
       const data = join(prefix, 'srv/agent');
-      const program = join(prefix, 'usr/local/lib/headgate-agent/headgate-agent');
-      const agent = spawn(program, [], {
+      const installed = join(prefix, 'usr/local/lib/headgate-agent/headgate-agent');
+      await ensureAgent();
+      rmSync(installed);
+      copyFileSync(AGENT, installed);
+      const agent = spawn(installed, [], {
         env: { SVC_URL: server.url, SVC_TOKEN: 'hge_x', SVC_DATA_DIR: data, SVC_METRICS_PORT: '0' },
         stdio: 'ignore',
       });

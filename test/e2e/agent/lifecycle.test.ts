@@ -1,39 +1,36 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { until } from '../../support/harness/until.ts';
-import { type AgentProcess, ENGINE, ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
-import { DEMO_CONFIG, pipeline, type ScriptedServer, startServer } from './scripted-server.ts';
+import { ENGINE, ensureAgent, type Workplace } from './agent-process.ts';
+import { makeScene, type Scene } from './scene.ts';
+import { DEMO_CONFIG, pipeline, type ScriptedServer } from './scripted-server.ts';
 
 describe('the life of a pipeline on a node', function () {
   this.timeout(30_000);
+  let scene: Scene;
   let server: ScriptedServer;
   let place: Workplace;
 
   before(ensureAgent);
   beforeEach(async () => {
-    server = await startServer();
-    place = await makeWorkplace();
+    scene = await makeScene();
+    ({ server, place } = scene);
   });
-  afterEach(async () => {
-    await place.clean();
-    await server.close();
-  });
+  afterEach(() => scene.close());
 
-  const run = (engine = ENGINE): AgentProcess =>
-    place.run({
-      SVC_URL: server.url,
-      SVC_TOKEN: 'enroll-me',
-      SVC_ENGINE_BIN: engine,
-      SVC_NODE_LABELS: 'zone=a',
-    });
+  const reach: Scene['reach'] = (...args) => scene.reach(...args);
+  const until: Scene['until'] = (...args) => scene.until(...args);
+  const run = () => scene.run({ SVC_NODE_LABELS: 'zone=a' });
+  const runReal = () => {
+    // The reference engine takes a part of a second to start and to build a config.
+    place.paceMs = 10;
+    return scene.run({ SVC_ENGINE_BIN: ENGINE, SVC_NODE_LABELS: 'zone=a' });
+  };
   const status = (id: string) => server.report(id)?.status;
-  const reach = (id: string, wanted: string) =>
-    until(() => status(id) === wanted, { what: `${id} is reported ${wanted}`, timeoutMs: 8_000 });
 
   it('goes from STARTING to RUNNING and reports what the engine counts', async () => {
     server.pipelines = [pipeline('p1')];
-    run();
+    runReal();
     await reach('p1', 'RUNNING');
     await until(() => (server.report('p1')?.eventsOut ?? 0) > 0, { what: 'events are counted' });
     expect(server.statuses('p1')).to.deep.equal(['STARTING', 'RUNNING']);
@@ -61,7 +58,7 @@ sinks:
       });
     const written = () => (existsSync(out) ? readFileSync(out, 'utf8') : '');
     server.pipelines = [reading(1, 'the first of the authorities')];
-    run();
+    runReal();
     await until(() => written().includes('the first of the authorities'), { what: () => `it: ${written()}` });
     server.pipelines = [reading(2, 'another one in its place, longer')];
     server.push({ type: 'config_changed', reason: 'certificate replaced' });
@@ -126,20 +123,10 @@ sinks:
     expect(sidecar).to.contain(`127.0.0.1:${place.portBase + 2}\n`);
   });
 
-  it('leaves no process behind on SIGTERM, reports STOPPED and exits with 0', async () => {
-    server.pipelines = [pipeline('p1'), pipeline('p2')];
-    const agent = run();
-    await reach('p2', 'RUNNING');
-    agent.child.kill('SIGTERM');
-    expect(await agent.ended).to.equal(0);
-    expect(place.engines()).to.deep.equal([]);
-    expect([status('p1'), status('p2')]).to.deep.equal(['STOPPED', 'STOPPED']);
-  });
-
-  it('goes on after SIGHUP, SIGUSR1 and SIGUSR2, and says that they change nothing', async () => {
+  it('goes on after SIGHUP, SIGUSR1 and SIGUSR2, and on SIGTERM reports STOPPED, leaves no process behind and exits with 0', async () => {
     server.pipelines = [pipeline('p1')];
-    const agent = run();
-    await reach('p1', 'RUNNING');
+    const agent = scene.runCompiled();
+    await scene.untilStarted('p1');
     const { pid } = server.report('p1') ?? {};
     for (const signal of ['SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) {
       agent.child.kill(signal);
@@ -148,38 +135,39 @@ sinks:
     expect(agent.output()).to.match(/msg="signal ignored: .*reopens no files.*" signal=SIGHUP/);
     const beats = server.heartbeats.length;
     await until(() => server.heartbeats.length > beats, { what: 'heartbeats go on' });
-    expect(server.report('p1')).to.include({ status: 'RUNNING', pid });
-    agent.child.kill('SIGTERM');
-    expect(await agent.ended).to.equal(0);
+    expect(server.report('p1')).to.include({ pid });
+    expect(await agent.terminate()).to.equal(0);
+    expect(place.engines()).to.deep.equal([]);
+    expect(status('p1')).to.equal('STOPPED');
   });
 
   it('goes on when whoever reads its log has ended', async () => {
     server.pipelines = [pipeline('p1')];
-    const agent = run();
-    await reach('p1', 'RUNNING');
-    const engines = place.engines();
+    const agent = scene.runCompiled();
+    await scene.untilStarted('p1');
+    await until(() => place.engines().length === 1, { what: 'the engine runs' });
     // The far ends of its two streams: from here on, every line that it writes fails.
     agent.child.stdout?.destroy();
     agent.child.stderr?.destroy();
     server.pipelines = [pipeline('p1'), pipeline('p2')];
     server.push({ type: 'config_changed', reason: 'test' });
-    await reach('p2', 'RUNNING');
-    agent.child.kill('SIGTERM');
-    expect(await agent.ended).to.equal(0);
+    await scene.untilStarted('p2');
+    expect(await agent.terminate()).to.equal(0);
     expect(place.engines()).to.deep.equal([]);
-    expect(engines).to.have.length(1);
   });
 
   it('stops the engines of an agent that was killed before it starts its own', async () => {
     server.pipelines = [pipeline('p1'), pipeline('p2'), pipeline('p3')];
-    const killed = run();
-    await reach('p3', 'RUNNING');
+    const killed = scene.runCompiled();
+    await until(() => ['p1', 'p2', 'p3'].every((id) => scene.logs(id).length > 0), {
+      what: 'three engines run',
+    });
     killed.child.kill('SIGKILL');
     await killed.ended;
     const orphans = place.engines();
     expect(orphans).to.have.length(3);
     server.heartbeats = [];
-    run();
+    scene.runCompiled();
     await reach('p3', 'RUNNING');
     expect(place.engines()).to.have.length(3).and.not.to.include.members(orphans);
     expect(server.statuses('p1')).to.deep.equal(['STARTING', 'RUNNING']);

@@ -1,7 +1,6 @@
-/** The compiled agent delivers what engines write: each line once and in order, also when the controller was away. */
+/** An agent delivers what engines write: each line once and in order, also when the controller was away. */
 import { expect } from 'chai';
-import { until } from '../../support/harness/until.ts';
-import { ensureAgent, makeWorkplace, type Workplace } from './agent-process.ts';
+import { makeWorkplace, type Workplace } from './agent-process.ts';
 import { pipeline, type ScriptedServer, send, startServer } from './scripted-server.ts';
 
 const SECRET = 'canary-of-the-logs';
@@ -11,7 +10,6 @@ describe('log lines on their way from engines to the controller', function () {
   let server: ScriptedServer;
   let place: Workplace;
 
-  before(ensureAgent);
   beforeEach(async () => {
     server = await startServer();
     place = await makeWorkplace();
@@ -30,7 +28,7 @@ describe('log lines on their way from engines to the controller', function () {
       SVC_LOG_FLUSH_INTERVAL: '100ms',
       ...env,
     });
-  const reach = (what: string, holds: () => boolean) => until(holds, { what, timeoutMs: 15_000 });
+  const reach = (what: string, holds: () => boolean) => place.until(holds, { what });
   const numbers = (id: string) =>
     server.linesOf(id).flatMap((line) => (/^count \d+$/.test(line) ? [Number(line.slice(6))] : []));
   const inOrder = (found: readonly number[]) =>
@@ -104,8 +102,7 @@ describe('log lines on their way from engines to the controller', function () {
     await reach('both', () => server.linesOf('says-bye').length > 0 && server.linesOf('stays').length > 0);
     server.pipelines = [faulty('stays', 'bye')];
     await reach('the last line', () => server.linesOf('says-bye').includes('bye'));
-    agent.child.kill('SIGTERM');
-    expect(await agent.ended).to.equal(0);
+    expect(await agent.terminate()).to.equal(0);
     for (const id of ['stays', 'says-bye']) {
       // Some shells tell that their sleep was ended.
       const lines = server.linesOf(id).filter((line) => line !== 'Terminated');

@@ -72,7 +72,9 @@ describe('a release of the agent', function () {
     ]);
     // Throws where the pinned version and the installed one are two.
     expect(await runtimeOf(HOST)).to.match(/node_modules\/@oven\/bun-linux-/);
-    const wanted = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as {
+    const wanted = JSON.parse(
+      readFileSync(join(import.meta.dirname, '../../../agent/bun/package.json'), 'utf8'),
+    ) as {
       optionalDependencies: Record<string, string>;
     };
     const pinned = /const VERSION = '(.*)';/.exec(

@@ -1,18 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
-import { until } from '../../support/harness/until.ts';
 import { type AgentProcess, makeWorkplace, type Workplace } from './agent-process.ts';
+import type { InProcessAgent } from './in-process-agent.ts';
 import { pipeline, type ScriptedServer, startServer } from './scripted-server.ts';
 
 /** A scripted controller and a node beside it. */
 export interface Scene {
   server: ScriptedServer;
   place: Workplace;
-  /** Starts the compiled agent against that controller. */
-  run(env?: Record<string, string>): AgentProcess;
+  /** Starts an agent in this process against that controller. */
+  run(env?: Record<string, string>): InProcessAgent;
+  /** Starts the compiled one. */
+  runCompiled(env?: Record<string, string>): AgentProcess;
+  /** Waits for a state; the clock of agents in this process moves on meanwhile. */
+  until: Workplace['until'];
   /** Waits until the newest heartbeat names the pipeline with this status. */
   reach(id: string, status: string, timeoutMs?: number): Promise<void>;
+  /** Waits until the newest heartbeat names an engine of each. The compiled agent needs 2 s more to say RUNNING. */
+  untilStarted(...ids: string[]): Promise<void>;
   /** The lines of a pipeline that heartbeats have brought. */
   logs(id: string): string[];
   close(): Promise<void>;
@@ -22,14 +28,25 @@ export interface Scene {
 export async function makeScene(ports?: number): Promise<Scene> {
   const server = await startServer();
   const place = await makeWorkplace(ports);
+  const settings = (env: Record<string, string>) => ({
+    SVC_URL: server.url,
+    SVC_TOKEN: 'enroll-me',
+    ...env,
+  });
   return {
     server,
     place,
-    run: (env = {}) => place.run({ SVC_URL: server.url, SVC_TOKEN: 'enroll-me', ...env }),
+    run: (env = {}) => place.run(settings(env)),
+    runCompiled: (env = {}) => place.runCompiled(settings(env)),
+    until: place.until,
     reach: (id, status, timeoutMs = 10_000) =>
-      until(() => server.report(id)?.status === status, {
+      place.until(() => server.report(id)?.status === status, {
         what: () => `${id} is reported ${status}: ${JSON.stringify(server.report(id))}`,
         timeoutMs,
+      }),
+    untilStarted: (...ids) =>
+      place.until(() => ids.every((id) => place.engines().includes(server.report(id)?.pid ?? 0)), {
+        what: () => `engines of ${ids} run: ${JSON.stringify(server.heartbeats.at(-1)?.pipelines)}`,
       }),
     logs: (id) =>
       server.heartbeats.flatMap(

@@ -44,7 +44,7 @@ describe('an update that the controller orders', function () {
       environmentId: environment.id,
     });
     const env = { SVC_URL: test.url, SVC_TOKEN: token, SVC_SUPERVISED: '1' };
-    agent = place.run(env, [], `${under} '${place.dir}/bin/headgate-agent' "$@"`);
+    agent = place.runCompiled(env, [], `${under} '${place.dir}/bin/headgate-agent' "$@"`);
     const list = () =>
       root.query<{ id: string; status: string }[]>('fleet.list', { environmentId: environment.id });
     await until(async () => (await list())[0]?.status === 'HEALTHY', {
@@ -94,7 +94,6 @@ describe('an update that the controller orders', function () {
       everyMs: 100,
     });
     expect((await node()).status).to.equal('HEALTHY');
-    agent.child.kill('SIGTERM');
-    expect(await agent.ended).to.equal(0);
+    expect(await agent.terminate()).to.equal(0);
   });
 });

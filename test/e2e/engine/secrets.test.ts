@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { expect } from 'chai';
-import { engineEnvironment } from '../../../agent/supervise/environment.ts';
+import { engineEnvironment } from '../../../agent/supervise/engine-environment.ts';
 import { quoteSecrets } from '../../../agent/supervise/quoted-secrets.ts';
 import { compile } from '../../../controller/pipelines/definition/compile.ts';
 import { escapeForVrl, vrlReferences, vrlVariable } from '../../../controller/secrets/index.ts';

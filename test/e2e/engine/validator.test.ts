@@ -1,5 +1,6 @@
 /** How the controller asks an engine what it thinks of a config. */
 import { execFileSync } from 'node:child_process';
+import { dirname } from 'node:path';
 import { expect } from 'chai';
 import {
   type ConfigValidator,
@@ -25,7 +26,7 @@ function asking(): number[] {
   const table = execFileSync('ps', ['-eo', 'pid=,args=']).toString('utf8').split('\n');
   return table.flatMap((line) => {
     const [, pid = '', args = ''] = /^\s*(\d+) (.*)$/.exec(line) ?? [];
-    return args.startsWith(`${engineBin} validate`) ? [Number(pid)] : [];
+    return args.startsWith(`${dirname(engineBin)}/`) && args.includes(' validate') ? [Number(pid)] : [];
   });
 }
 

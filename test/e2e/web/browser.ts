@@ -5,6 +5,7 @@ import { CHROMIUM_FLAGS, findChromium } from '../../support/harness/chromium.ts'
 import { startHeadgate } from '../../support/harness/headgate.ts';
 import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
+import { closeAtEnd, keeping } from '../../support/runner/warm.ts';
 
 export interface Target {
   url: string;
@@ -43,6 +44,24 @@ export async function launch(options: Pick<LaunchOptions, 'ignoreDefaultArgs'> =
     );
   return browser;
 }
+
+let shared: Promise<Browser> | undefined;
+closeAtEnd('browser', async () => {
+  await (await shared)?.close();
+  shared = undefined;
+});
+
+/** One for all files of a worker: each opens contexts of its own, and `closePages` closes them. */
+export async function sharedBrowser(): Promise<Browser> {
+  const running = await shared;
+  if (running?.isConnected()) return running;
+  shared = keeping(launch);
+  return shared;
+}
+
+export const closePages = async (browser: Browser): Promise<void> => {
+  await Promise.all(browser.contexts().map((context) => context.close()));
+};
 
 /** Makes a page draw as on a machine that is `times` slower; answers what ends it. */
 export async function slowDown(page: Page, times: number): Promise<() => Promise<void>> {

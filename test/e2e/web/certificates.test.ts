@@ -201,7 +201,7 @@ describe('the page of secrets and certificates', function () {
     await form.getByRole('button', { name: 'Delete the file' }).click();
     await form
       .getByRole('alert')
-      .getByText(/is used by what is deployed: shipper/)
+      .getByText(/is used by deployed pipelines: shipper/)
       .waitFor();
     await page.unroute('**/api/trpc/certificate.list*');
   });

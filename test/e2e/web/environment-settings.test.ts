@@ -139,7 +139,7 @@ describe('the settings of an environment', function () {
       await save();
       // What is registered is read before the store is taken.
       await store()
-        .getByText(/VAULT gives none of the 2 secrets that are registered/)
+        .getByText(/VAULT has none of the 2 registered secrets/)
         .waitFor();
       vault.put('secret/shop/db-password', { value: 'kept outside', password: 'kept outside' });
       await save();

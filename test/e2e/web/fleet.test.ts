@@ -121,7 +121,7 @@ describe('the pages of nodes', function () {
       await form.getByRole('button', { name: 'Add the node' }).click();
       await form
         .getByRole('alert')
-        .getByText(/waits for the host "cellar-1" already/)
+        .getByText(/is already waiting for the host "cellar-1"/)
         .waitFor();
       await closeByEscape(page);
     });
@@ -152,9 +152,9 @@ describe('the pages of nodes', function () {
       await page.goto(session.at('fleet'));
       for (const name of ['cellar', 'edge-1', 'hub-1'])
         await table()
-          .getByRole('checkbox', { name: `Choose ${name}` })
+          .getByRole('checkbox', { name: `Select ${name}` })
           .check();
-      const bar = page.getByRole('region', { name: 'Chosen nodes' });
+      const bar = page.getByRole('region', { name: 'Selected nodes' });
       await bar.getByRole('button', { name: 'Put into maintenance' }).click();
       const form = dialog('Put 3 nodes into maintenance');
       await form.getByText('This stops 1 process on 1 node.').waitFor();
@@ -172,7 +172,7 @@ describe('the pages of nodes', function () {
       await page.getByRole('combobox', { name: 'State' }).selectOption('In maintenance');
       await page.waitForURL(/state=maintenance/);
       await page.getByText('2 nodes', { exact: true }).waitFor();
-      await table().getByRole('checkbox', { name: 'Choose all nodes' }).check();
+      await table().getByRole('checkbox', { name: 'Select all nodes' }).check();
       await bar.getByRole('button', { name: 'End maintenance' }).click();
       const end = dialog('End the maintenance of 2 nodes');
       await end.getByText('This starts 1 process on 1 node.').waitFor();
@@ -185,10 +185,10 @@ describe('the pages of nodes', function () {
       await page.goto(session.at('fleet'));
       for (const name of ['hub-1', 'hub-2'])
         await table()
-          .getByRole('checkbox', { name: `Choose ${name}` })
+          .getByRole('checkbox', { name: `Select ${name}` })
           .check();
       await page
-        .getByRole('region', { name: 'Chosen nodes' })
+        .getByRole('region', { name: 'Selected nodes' })
         .getByRole('button', { name: 'Update the agents' })
         .click();
       const form = dialog('Update the agents of 2 nodes');
@@ -257,8 +257,8 @@ describe('the pages of nodes', function () {
     it('leaves out of an update to a file the nodes that it is not for', async () => {
       await beat('hub-1');
       await page.goto(session.at('fleet'));
-      await table().getByRole('checkbox', { name: 'Choose all nodes' }).check();
-      const bar = page.getByRole('region', { name: 'Chosen nodes' });
+      await table().getByRole('checkbox', { name: 'Select all nodes' }).check();
+      const bar = page.getByRole('region', { name: 'Selected nodes' });
       await bar.getByRole('button', { name: 'Update the agents' }).click();
       const form = dialog(/^Update the agents of/);
       await form.getByRole('button', { name: 'Another file' }).click();
@@ -347,7 +347,7 @@ describe('the pages of nodes', function () {
       await form.waitFor();
       expect(await violationsInBothSchemes(page, 'restarting')).to.deep.equal([]);
       await form.getByRole('button', { name: 'Restart the agent' }).click();
-      await note('The agent of hub-1 was told to start anew.').waitFor();
+      await note('The agent of hub-1 was asked to restart.').waitFor();
       // The heartbeats that go on say that it is connected.
       clearInterval(beating);
       await nodes.get('hub-1')?.heartbeat(heartbeat({ agentHealth: { pushConnected: false } }));
@@ -385,8 +385,8 @@ describe('the pages of nodes', function () {
       await settles(() => viewer.getByRole('dialog').count(), 0);
       await viewer.goto(session.at('fleet?new=node'));
       await settles(() => viewer.getByRole('button', { name: 'Add by hand' }).isDisabled(), true);
-      await viewer.getByRole('checkbox', { name: 'Choose hub-1' }).check();
-      const bar = viewer.getByRole('region', { name: 'Chosen nodes' });
+      await viewer.getByRole('checkbox', { name: 'Select hub-1' }).check();
+      const bar = viewer.getByRole('region', { name: 'Selected nodes' });
       await settles(() => bar.getByRole('button', { name: 'Delete' }).isDisabled(), true);
       await viewer.context().close();
     });

@@ -80,7 +80,7 @@ describe('the library and the playground', function () {
     const form = dialog('New template from a pipeline');
     await form.getByLabel('Pipeline', { exact: true }).selectOption({ label: 'model' });
     await form.getByLabel('Name').fill('Tidy lines');
-    await form.getByLabel('Category').fill('Logs');
+    await form.getByRole('combobox', { name: 'Category' }).fill('Logs');
     await form.getByLabel('Description').fill('Parsed and thrown away');
     await form.getByRole('button', { name: 'Save the template' }).click();
     const card = page.getByRole('list', { name: 'Templates of Logs' }).getByRole('listitem');
@@ -110,7 +110,7 @@ describe('the library and the playground', function () {
     await page.goto(session.at('library?tab=snippets'));
     await button('New snippet').click();
     await page.getByLabel('Name').fill('Lower level');
-    await page.getByLabel('Category').fill('Levels');
+    await page.getByRole('combobox', { name: 'Category' }).fill('Levels');
     await write(program(), '.level = downcase(string!(.level))');
     await write(event(), '{ "level": "WARN" }');
     await leaves().getByText('"warn"').waitFor();
@@ -142,7 +142,7 @@ describe('the library and the playground', function () {
     await page.goto(session.at('library?tab=shared'));
     await button('New shared component').click();
     await page.getByLabel('Name').fill('Tidy');
-    await page.getByLabel('Type').fill('remap');
+    await page.getByRole('combobox', { name: 'Type' }).fill('remap');
     const config = page.getByRole('textbox', { name: 'Config in YAML' });
     await write(config, 'source: [');
     await page
@@ -252,7 +252,7 @@ describe('the library and the playground', function () {
     await button('Save as a snippet').click();
     const form = dialog('Save as a snippet');
     await form.getByLabel('Name').fill('Kept and marked');
-    await form.getByLabel('Category').fill('Marks');
+    await form.getByRole('combobox', { name: 'Category' }).fill('Marks');
     await form.getByRole('button', { name: 'Save the snippet' }).click();
     await form.waitFor({ state: 'hidden' });
     const snippets = await api.query<{ name: string; code: string }[]>('vrlSnippet.list', {

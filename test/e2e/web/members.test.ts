@@ -60,7 +60,7 @@ describe('members of a team', function () {
     await form.getByRole('button', { name: 'Add the member' }).click();
     await form
       .getByRole('alert')
-      .getByText(/There is no account with the address/)
+      .getByText(/No account has the address/)
       .waitFor();
     await form.getByLabel('Email').fill('Edsger@example.org');
     await form.getByLabel('Role').selectOption('Editor');

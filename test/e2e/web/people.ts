@@ -39,6 +39,7 @@ export async function openBrowser({ browser }: SiteSession): Promise<Page> {
   const context = await browser.newContext({
     viewport: { width: 1440, height: 900 },
     colorScheme: 'light',
+    reducedMotion: 'reduce',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   context.setDefaultTimeout(BROWSER_WAIT_MS);

@@ -343,10 +343,13 @@ describe('pipelines made by hand', function () {
     await form.getByRole('button', { name: 'Make the group' }).click();
     await groups.getByRole('link', { name: /^Europe/ }).waitFor();
 
-    await page.getByRole('checkbox', { name: 'Choose one' }).check();
+    await page.getByRole('checkbox', { name: 'Select one' }).check();
     await table().getByRole('link', { name: 'two', exact: true }).focus();
     await page.keyboard.press('x');
-    await page.getByRole('region', { name: 'Chosen pipelines' }).getByText('2 pipelines chosen').waitFor();
+    await page
+      .getByRole('region', { name: 'Selected pipelines' })
+      .getByText('2 pipelines selected')
+      .waitFor();
     await button('Move to a group').click();
     const move = dialog('Move 2 pipelines to a group');
     await move.getByLabel('Group').selectOption({ label: 'Payments / Europe' });
@@ -426,9 +429,9 @@ describe('pipelines made by hand', function () {
     await note('alpha was cloned as alpha copy, a draft.').waitFor();
     await openList();
     for (const name of ['alpha', 'beta', 'orders']) {
-      await page.getByRole('checkbox', { name: `Choose ${name}`, exact: true }).check();
+      await page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).check();
     }
-    const chosen = page.getByRole('region', { name: 'Chosen pipelines' });
+    const chosen = page.getByRole('region', { name: 'Selected pipelines' });
     await chosen.getByRole('button', { name: 'Deploy', exact: true }).click();
     const form = dialog('Deploy 2 pipelines');
     await form.getByText('Left out, because git describes it: orders.').waitFor();
@@ -476,8 +479,8 @@ describe('pipelines made by hand', function () {
     await viewer.goto(session.at('pipelines'));
     await viewer.getByRole('table', { name: 'Pipelines' }).waitFor();
     await settles(() => viewer.getByRole('button', { name: 'New pipeline' }).isDisabled(), true);
-    await viewer.getByRole('checkbox', { name: 'Choose watched' }).check();
-    const chosen = viewer.getByRole('region', { name: 'Chosen pipelines' });
+    await viewer.getByRole('checkbox', { name: 'Select watched' }).check();
+    const chosen = viewer.getByRole('region', { name: 'Selected pipelines' });
     for (const word of ['Deploy', 'Clone', 'Delete']) {
       await settles(() => chosen.getByRole('button', { name: word, exact: true }).isDisabled(), true, word);
     }
@@ -554,8 +557,8 @@ describe('pipelines made by hand', function () {
     };
     await openList();
     await check('the list with groups');
-    await page.getByRole('checkbox', { name: 'Choose looked at', exact: true }).check();
-    await page.getByRole('checkbox', { name: 'Choose looked at too' }).check();
+    await page.getByRole('checkbox', { name: 'Select looked at', exact: true }).check();
+    await page.getByRole('checkbox', { name: 'Select looked at too' }).check();
     await check('the list with chosen rows');
     await button('Delete').click();
     await inDialog('the dialog that deletes', 'Delete 2 pipelines');

@@ -248,7 +248,9 @@ describe('the promotions page', function () {
     await dialog.getByRole('button', { name: 'Cancel the promotion' }).click();
     await dialog.waitFor({ state: 'hidden' });
     expect((await scene.promotion(requestId)).status).to.equal('CANCELLED');
-    expect((await scene.pull(pullRequest?.number ?? 0)).state).to.equal('closed');
+    await until(async () => (await scene.pull(pullRequest?.number ?? 0)).state === 'closed', {
+      what: 'its pull request to be closed',
+    });
   });
 
   it('rebuilds a promotion that conflicts with what was merged meanwhile, by one click', async () => {

@@ -199,7 +199,7 @@ describe('signing in', function () {
       await again.getByRole('button', { name: 'Use a backup code' }).click();
       await again.getByLabel('Backup code').fill(used);
       await again.getByRole('button', { name: 'Sign in' }).click();
-      await alert(/was used already/, again);
+      await alert(/was already used/, again);
       await again.getByRole('button', { name: 'As somebody else' }).click();
       await settles(() => again.getByLabel('Password').inputValue(), '', 'no password');
       await again.context().close();

@@ -199,10 +199,10 @@ describe('the settings of single sign-on', function () {
       await form().getByLabel('Read groups at every sign-in').check();
       await form().getByLabel('Claim with the groups').fill('groups');
       await form().getByLabel('Scope that asks for it').fill('groups');
-      await form().getByLabel('Team of whoever matches nothing').selectOption('Ours');
+      await form().getByLabel('Default team, for users without a matching group').selectOption('Ours');
       await save();
       await note(/Groups are saved\./);
-      const roles = section('Roles in the team of whoever matches nothing');
+      const roles = section('Roles in the default team');
       await roles.getByText(/^In Ours, people of these groups/).waitFor();
       await roles.getByLabel('Groups of editors').fill('writers, authors');
       await roles.getByRole('button', { name: 'Save the roles' }).click();
@@ -217,7 +217,7 @@ describe('the settings of single sign-on', function () {
     it('is switched off, after saying who is kept out by that', async () => {
       await page.getByRole('button', { name: 'Switch it off' }).click();
       const form = page.getByRole('dialog', { name: 'Switch single sign-on off' });
-      await form.getByText('Whoever has no password here cannot sign in any more').waitFor();
+      await form.getByText('Users without a password here cannot sign in any more').waitFor();
       await form.getByRole('button', { name: 'Switch it off' }).click();
       await section('Identity provider').getByText('Off', { exact: true }).waitFor();
       await settles(() => page.getByRole('button', { name: 'Switch it off' }).count(), 0);

@@ -4,7 +4,7 @@ import { ROOT } from '../../support/harness/controller.ts';
 import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
 import { type Site, type SiteOptions, startSite } from '../../support/scenes/site.ts';
 import { makeUser, PASSWORD } from '../../support/users/person.ts';
-import { launch, signIn } from './browser.ts';
+import { closePages, sharedBrowser, signIn } from './browser.ts';
 
 export interface SiteSession {
   site: Site;
@@ -22,18 +22,19 @@ export interface SiteSession {
 }
 
 export async function openSite(options: SiteOptions = {}): Promise<SiteSession> {
-  const site = await startSite(options);
+  const site = await startSite({ inProcess: true, ...options });
   // Mutations are taken from the controller's own origin, which it calls localhost.
   const url = site.controller.url.replace('127.0.0.1', 'localhost');
-  const browser = await launch();
+  const browser = await sharedBrowser();
   const close = async (): Promise<void> => {
-    await browser.close();
+    await closePages(browser);
     await site.remove();
   };
   const enter = async (email: string, password: string): Promise<Page> => {
     const context: BrowserContext = await browser.newContext({
       viewport: { width: 1440, height: 900 },
       colorScheme: 'light',
+      reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     context.setDefaultTimeout(BROWSER_WAIT_MS);

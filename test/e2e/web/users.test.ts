@@ -64,7 +64,7 @@ describe('users and teams', function () {
       await form.getByRole('button', { name: 'Make the user' }).click();
       await form
         .getByRole('alert')
-        .getByText(/There is an account with the address/)
+        .getByText(/An account with the address .* exists already/)
         .waitFor();
       await form.getByLabel('Email').fill('ada@example.org');
       await isUsable('the dialog that makes a user');
@@ -231,7 +231,7 @@ describe('users and teams', function () {
         await form.getByRole('button', { name: 'Unlink from Example ID' }).click();
         await form
           .getByRole('alert')
-          .getByText(/expired: reset the password first/)
+          .getByText(/has expired: reset it first/)
           .waitFor();
         await form.getByRole('button', { name: 'Back' }).click();
         const { password_hash } = await db('users').where({ email: 'edsger@example.org' }).first();

@@ -2,17 +2,15 @@
 import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
 import { ROOT } from '../../support/harness/controller.ts';
-import { type SingleSignOn, startSingleSignOn, userOf } from '../../support/scenes/single-sign-on.ts';
+import { userOf, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { callProcedure, makeUser, PASSWORD, signIn } from '../../support/users/person.ts';
 
 describe('sign-in by providers alone', () => {
-  let scene: SingleSignOn;
+  const scene = useSingleSignOn();
   let rootId: string;
   before(async () => {
-    scene = await startSingleSignOn();
     ({ id: rootId } = await scene.db('users').where({ email: ROOT.email }).first('id'));
   });
-  after(() => scene?.stop());
   afterEach(async () => {
     await scene.db('settings').where({ key: 'access' }).delete();
     await scene.db('users').update({ is_break_glass: false });
@@ -26,7 +24,7 @@ describe('sign-in by providers alone', () => {
     const none = await update({ onlyByProvider: true });
     expect([none.status, none.fault?.message]).to.satisfy(
       ([status, message]: [number, string]) =>
-        status === 412 && /name a break-glass account first/.test(message),
+        status === 412 && /set a break-glass account first/.test(message),
     );
     const email = 'plain@example.org';
     const id = await makeUser(scene.db, { email });
@@ -45,7 +43,7 @@ describe('sign-in by providers alone', () => {
     const refused = await signInBy(email);
     expect([refused.status, refused.json<{ error: string }>().error]).to.deep.equal([
       401,
-      'Passwords are switched off here: sign in at the identity provider, as the sign-in page offers it',
+      'Passwords are turned off here: sign in at the identity provider, with its button on the sign-in page',
     ]);
     expect((await signInBy(email, 'wrong password')).json<{ error: string }>().error).to.equal(
       'Email or password is wrong',
@@ -109,7 +107,7 @@ describe('sign-in by providers alone', () => {
       ...{ onlyByProvider: true, breakGlassUserIds: [rootId] },
     });
     expect([own.status, own.fault?.message]).to.satisfy(
-      ([status, message]: [number, string]) => status === 412 && /shut yourself out/.test(message),
+      ([status, message]: [number, string]) => status === 412 && /lock yourself out/.test(message),
     );
     await scene.db('users').where({ id }).delete();
     expect(await userOf(scene.test.url, (await scene.signIn(scene.somebody())).walker)).not.to.equal(null);

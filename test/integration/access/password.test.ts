@@ -1,14 +1,14 @@
 /** Changing one's password: what it takes, what ends with it, and that nobody else gets to do it. */
 import { expect } from 'chai';
-import { makeTemporaryPassword, setTemporaryPassword } from '../../../controller/identity/access/index.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { createTemporaryPassword, setTemporaryPassword } from '../../../controller/identity/access/index.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { refusal } from '../../support/scenes/places.ts';
 import { makeUser, PASSWORD, signIn, type TestUser, trySignIn } from '../../support/users/person.ts';
 
 const NEW = 'four words of no kin';
 
 describe('changing a password', () => {
-  let test: TestController;
+  const test = useController();
   let users = 0;
 
   const join = async (): Promise<TestUser & { id: string }> => {
@@ -20,11 +20,6 @@ describe('changing a password', () => {
     refusal(person, 'mutation', 'user.changePassword', { currentPassword, newPassword });
   const statusOf = async (person: TestUser) => (await person.call('query', 'user.me')).status;
   const row = (id: string) => test.db('users').where({ id }).first();
-
-  before(async () => {
-    test = await startTestController();
-  });
-  after(() => test?.stop());
 
   it('ends the old password and every other session; this one goes on', async () => {
     const person = await join();
@@ -83,7 +78,7 @@ describe('changing a password', () => {
     { reason: 'seven characters', password: 'seven77', says: /newPassword/ },
     { reason: 'one of the most common', password: 'Password1', says: /most common.*Choose another/ },
     { reason: 'the address', password: '', says: /name or address/ },
-    { reason: 'the one that there is', password: PASSWORD, says: /is the one that you have/ },
+    { reason: 'the one that there is', password: PASSWORD, says: /is the same as the current one/ },
   ];
   for (const { reason, password, says } of BAD)
     it(`refuses ${reason}, and changes nothing`, async () => {
@@ -142,7 +137,7 @@ describe('changing a password', () => {
     const newcomer = async () => {
       const email = `newcomer-${++users}@example.org`;
       const id = await makeUser(test.db, { email });
-      const temporary = await makeTemporaryPassword(test.controller.systemContext('test'));
+      const temporary = await createTemporaryPassword(test.controller.systemContext('test'));
       await setTemporaryPassword(test.db, id, temporary);
       return { ...(await signIn(test.url, email, temporary.password)), id, password: temporary.password };
     };

@@ -5,13 +5,13 @@ import type { Context } from '../../../controller/platform/operation/context.ts'
 import type { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import { send } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { refusal } from '../../support/scenes/places.ts';
 import { codeOf, type Enrolled, enrollAuthenticator, STEP_MS } from '../../support/users/authenticator.ts';
 import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 
 describe('two-factor sign-in', () => {
-  let test: TestController;
+  const test = useController({ trustedProxies: ['127.0.0.1'] });
   let teamId: string;
   let users = 0;
 
@@ -44,11 +44,9 @@ describe('two-factor sign-in', () => {
     test.db('teams').where({ id: teamId }).update({ require_two_factor: on });
 
   before(async () => {
-    test = await startTestController({ trustedProxies: ['127.0.0.1'] });
     const root = await test.root();
     teamId = (await root.mutate<{ id: string }>('team.create', { name: 'Payments' })).id;
   });
-  after(() => test?.stop());
 
   it('is in force only once a code was given, and ends the other sessions then', async () => {
     const person = await join();

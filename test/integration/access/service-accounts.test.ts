@@ -12,9 +12,9 @@ import * as secrets from '../../../controller/secrets/secrets/operations.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { Permission } from '../../../schemas/api/service-accounts.ts';
 import { send } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
-import { callProcedure, makeUser, signIn, type TestUser } from '../../support/users/person.ts';
+import { useController } from '../../support/harness/controller.ts';
+import { useTwoTeams } from '../../support/scenes/two-teams.ts';
+import { callProcedure, expectRefused, makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 interface Created {
   id: string;
@@ -32,19 +32,9 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 describe('a service account', () => {
-  let test: TestController;
-  let teams: TwoTeams;
+  const test = useController();
+  const teams = useTwoTeams(test);
   let accounts = 0;
-
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
-  });
 
   const input = (permissions: Permission[] = ['pipelines.read'], more: object = {}) => ({
     environmentId: teams.ours.environmentId,
@@ -117,82 +107,13 @@ describe('a service account', () => {
       expect(test.log()).not.to.include(secret);
     });
 
-    const WRONG: { reason: string; more: object; field: string }[] = [
-      { reason: 'no permission', more: { permissions: [] }, field: 'permissions' },
-      {
-        reason: 'a permission twice',
-        more: { permissions: ['audit.read', 'audit.read'] },
-        field: 'permissions',
-      },
-      {
-        reason: 'a permission that there is not',
-        more: { permissions: ['pipelines.*'] },
-        field: 'permissions.0',
-      },
-      { reason: 'an empty name', more: { name: '' }, field: 'name' },
-      { reason: 'a name of spaces', more: { name: '  ' }, field: 'name' },
-      { reason: 'a name with a line break', more: { name: 'a\nb' }, field: 'name' },
-      { reason: 'a name of 101 characters', more: { name: 'n'.repeat(101) }, field: 'name' },
-      { reason: 'a description of 501', more: { description: 'd'.repeat(501) }, field: 'description' },
-      { reason: 'no day', more: { expiresInDays: 0 }, field: 'expiresInDays' },
-      { reason: 'half a day', more: { expiresInDays: 0.5 }, field: 'expiresInDays' },
-      { reason: 'more than ten years', more: { expiresInDays: 3651 }, field: 'expiresInDays' },
-    ];
-    for (const { reason, more, field } of WRONG) {
-      it(`refuses ${reason}`, async () => {
-        const { status, fault } = await tryCreate(more);
-        expect(status).to.equal(400);
-        expect(fault?.message).to.include(field);
-      });
-    }
-
-    it('takes each of the twelve permissions, and the longest of everything', async () => {
-      const { status, output } = await tryCreate({
-        name: 'n'.repeat(100),
-        description: 'd'.repeat(500),
-        expiresInDays: 3650,
-        permissions: [
-          ...['pipelines.read', 'pipelines.deploy', 'nodes.read', 'nodes.manage', 'secrets.read'],
-          ...['secrets.manage', 'alerts.read', 'alerts.manage', 'audit.read', 'metrics.read'],
-          ...['gitops.read', 'gitops.manage'],
-        ],
-      });
-      expect(status).to.equal(200);
-      expect(output?.permissions).to.have.length(12);
-    });
-
     it('has a name of its own in its environment, in whatever case', async () => {
       const { id, name } = await create();
-      const again = await tryCreate({ name: name.toUpperCase() });
-      expect(again.status).to.equal(409);
-      expect(again.fault?.message).to.include(name.toUpperCase()).and.to.include('revoke');
+      expectRefused(await tryCreate({ name: name.toUpperCase() }), 409, name.toUpperCase(), 'revoke');
       const elsewhere = { name, environmentId: teams.theirs.environmentId };
       expect((await tryCreate(elsewhere, teams.stranger)).status, 'in another environment').to.equal(200);
       await revoke(id);
       expect((await tryCreate({ name })).status, 'after its revocation').to.equal(200);
-    });
-
-    it('is one of two that come at once under a name', async () => {
-      const answers = await Promise.all([tryCreate({ name: 'race' }), tryCreate({ name: 'race' })]);
-      expect(answers.map((one) => one.status).sort()).to.deep.equal([200, 409]);
-      expect(await test.db('service_accounts').where({ name: 'race' })).to.have.length(1);
-    });
-
-    it('is refused where the environment has 200, and says what to do', async () => {
-      const teamId = teams.ours.teamId;
-      const { id } = await teams.root.mutate<{ id: string }>('environment.create', { name: 'full', teamId });
-      await test.db('service_accounts').insert(
-        Array.from({ length: 200 }, (_, index) => ({
-          id: `full-${index}`,
-          environment_id: id,
-          name: `full ${index}`,
-          key_hash: Buffer.alloc(32),
-          permissions: '[]',
-        })),
-      );
-      const { status, fault } = await tryCreate({ environmentId: id });
-      expect(status).to.equal(412);
-      expect(fault?.message).to.include('delete');
     });
   });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { deleteExpiredSessions } from '../../../controller/identity/access/index.ts';
 import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
 import { send } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
 import {
   cookieOf,
@@ -15,7 +15,7 @@ import {
 } from '../../support/users/person.ts';
 
 describe('a session', () => {
-  let test: TestController;
+  const test = useController();
   let place: { teamId: string; environmentId: string };
   let users = 0;
 
@@ -32,10 +32,8 @@ describe('a session', () => {
     (await person.call('mutation', 'environment.create', { name, teamId: place.teamId })).status;
 
   before(async () => {
-    test = await startTestController();
     place = await testEnvironment(await test.root());
   });
-  after(() => test?.stop());
 
   it('tells who is signed in', async () => {
     const person = await join('VIEWER');
@@ -244,11 +242,7 @@ describe('a session', () => {
 });
 
 describe('behind a proxy that is trusted', () => {
-  let test: TestController;
-  before(async () => {
-    test = await startTestController({ trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] });
-  });
-  after(() => test?.stop());
+  const test = useController({ trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] });
 
   const CASES: { forwarded: string; address: string; reason: string }[] = [
     { forwarded: '203.0.113.9', address: '203.0.113.9', reason: 'the client that it names' },

@@ -4,7 +4,7 @@ import { signIn as signInHere } from '../../../controller/identity/access/index.
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import type { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { startTestController, useController } from '../../support/harness/controller.ts';
 import { makeUser, PASSWORD, signIn, trySignIn } from '../../support/users/person.ts';
 
 const MINUTE_MS = 60_000;
@@ -12,7 +12,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 
 describe('guesses', function () {
   this.slow(5_000);
-  let test: TestController;
+  const test = useController({ trustedProxies: ['127.0.0.1'] });
   let users = 0;
 
   const newUser = async () => {
@@ -20,11 +20,6 @@ describe('guesses', function () {
     await makeUser(test.db, { email });
     return email;
   };
-
-  before(async () => {
-    test = await startTestController({ trustedProxies: ['127.0.0.1'] });
-  });
-  after(() => test?.stop());
 
   it('at an account are counted together, however its address is spelt', async () => {
     const email = await newUser();
@@ -78,7 +73,7 @@ describe('guesses', function () {
     /** The tenth closes it. */
     const nineFailed = (key: string) =>
       test.db('sign_in_throttles').where('key', 'like', key).update({ failures: 9 });
-    const deviceOf = async (email: string, password = PASSWORD): Promise<string> => {
+    const verifyDeviceToken = async (email: string, password = PASSWORD): Promise<string> => {
       const cookies = (await trySignIn(test.url, email, password)).headers['set-cookie'] ?? [];
       const cookie = cookies.find((one) => one.startsWith('headgate.known-device='));
       expect(cookie)
@@ -93,7 +88,7 @@ describe('guesses', function () {
     it('strangers do not keep its owner out, at any controller', async function () {
       this.timeout(30_000);
       const email = await newUser();
-      const cookie = await deviceOf(email);
+      const cookie = await verifyDeviceToken(email);
       expect(await status(email, 'wrong')).to.equal(401);
       await nineFailed(`account:${email}`);
       expect(await status(email, 'wrong')).to.equal(401);
@@ -114,7 +109,7 @@ describe('guesses', function () {
     it('are counted by device, which is closed by ten of its own', async () => {
       const email = await newUser();
       const id = (await test.db('users').where({ email }).first('id')).id;
-      const [cookie, other] = [await deviceOf(email), await deviceOf(email)];
+      const [cookie, other] = [await verifyDeviceToken(email), await verifyDeviceToken(email)];
       expect(await status(email, 'wrong', cookie)).to.equal(401);
       expect(await failures(`device:${id}:%`)).to.equal(1);
       expect(await failures(`account:${email}`)).to.equal(0);
@@ -131,7 +126,7 @@ describe('guesses', function () {
 
     it('only its own account knows a device, until the password changes', async () => {
       const [email, another] = [await newUser(), await newUser()];
-      const cookie = await deviceOf(email);
+      const cookie = await verifyDeviceToken(email);
       for (const spoilt of [cookie.replace(/.$/, (last) => (last === 'A' ? 'E' : 'A')), `${cookie}x`, 'x'])
         await status(email, 'wrong', spoilt);
       expect(await failures(`account:${email}`)).to.equal(3);

@@ -1,22 +1,18 @@
 /** Personal tokens end: after 90 days unless their owner says otherwise, and never later than super admins allow. */
 import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
+import { expectRefused, signUp, type TestUser } from '../../support/users/person.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('the end of a personal token', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let person: TestUser;
   before(async () => {
-    test = await startTestController();
-    root = await test.root();
-    await makeUser(test.db, { email: 'tokens@example.org' });
-    person = await signIn(test.url, 'tokens@example.org', PASSWORD);
+    person = await signUp(test, { email: 'tokens@example.org' });
   });
-  after(() => test?.stop());
   afterEach(() => root.mutate('settings.updateAccess', { tokenMaxDays: 365 }));
 
   const create = (expiresInDays?: number) =>
@@ -38,9 +34,7 @@ describe('the end of a personal token', () => {
   });
 
   it('is a year away at most, or what the setting says, which the owner is told', async () => {
-    const tooLong = await create(366);
-    expect(tooLong.status).to.equal(400);
-    expect(tooLong.fault?.message).to.include('365 days at most');
+    expectRefused(await create(366), 400, 'at most 365 days');
     await root.mutate('settings.updateAccess', { tokenMaxDays: 30 });
     expect(daysLeft((await create()).output?.expiresAt)).to.equal(30);
     expect((await create(31)).status).to.equal(400);

@@ -181,7 +181,7 @@ describe('the config of a node', () => {
       const logged = test.log().length;
       await bus.publish(test.db, { type: 'config', environmentId, reason: 'test' });
       await until(
-        async () => (await read()) && test.log().slice(logged).includes('serving the last good one'),
+        async () => (await read()) && test.log().slice(logged).includes('the last good one is served'),
         {
           what: 'the failure to be noticed',
         },

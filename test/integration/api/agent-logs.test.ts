@@ -187,7 +187,7 @@ describe('a delivery of log lines', () => {
     const entry = { pipelineId, lines: Array(500).fill('') };
     const answer = await node.logs(Array(41).fill(entry));
     expect(answer.status).to.equal(413);
-    expect(answer.json().error).to.match(/20500 lines.* 20000 .*several requests/);
+    expect(answer.json().error).to.match(/20500 lines.* 20000; .*several requests/);
     expect(await stored()).to.deep.equal([]);
     expect(await delivered(Array(40).fill(entry))).to.equal(0);
     expect(await stored()).to.have.length(20_000);

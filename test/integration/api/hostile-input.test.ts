@@ -21,7 +21,7 @@ const OVERREACH: Record<string, unknown> = {
   createdById: '01ARZ3NDEKTSV4RRFFQ69G5FAV',
   passwordHash: 'x',
   permissions: ['secrets.manage'],
-  owes: null,
+  requiredAction: null,
   constructor: { prototype: { polluted: true } },
   prototype: { polluted: true },
 };

@@ -303,7 +303,9 @@ spec:
     }
   });
 
-  it('leaves an audit row for every mutation that worked, without any secret value', async () => {
+  it('leaves an audit row for every mutation that worked, without any secret value', async function () {
+    // Some 200 mutations, one after the other.
+    this.timeout(60_000);
     for (const name of NAMES.filter((one) => OPERATIONS.get(one)?.kind === 'mutation')) {
       const operation = OPERATIONS.get(name)!;
       const action = operation.kind === 'mutation' ? operation.audit : '';

@@ -1,11 +1,11 @@
 /** However much there is of everything, a procedure asks the database equally often: no statement runs a row. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { expect } from 'chai';
-import type { Knex } from 'knex';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import type { Operation } from '../../../controller/platform/operation/operation.ts';
 import type { Role } from '../../../schemas/api/common.ts';
 import { ROOT, startTestController, type TestController } from '../../support/harness/controller.ts';
+import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
 import { OPERATIONS } from '../../support/procedures/operations.ts';
 import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
@@ -110,7 +110,7 @@ const COPIES = 40;
 
 /** Copies every row of `ours` in a table: new ids, new names, all else as it is. */
 async function multiply(
-  db: Knex,
+  db: TestDb,
   table: string,
   columns: Record<string, string>,
   where = 'true',
@@ -150,7 +150,7 @@ describe('the database is asked', () => {
       isSuperAdmin: true,
       roles,
       sessionId: 's',
-      owes: null,
+      requiredAction: null,
     };
     const { environmentId, teamId } = teams.ours;
     const graph = { nodes: [], edges: [] };

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { chainAfter, GENESIS, hashEvent } from '../../../controller/insight/audit/chain/chain.ts';
 import {
-  auditVerdict,
   logAuditHead,
   numberNext,
   pruneAuditLog,
   verifyAuditChain,
+  verifyAuditLog,
   writeAudit,
 } from '../../../controller/insight/audit/index.ts';
 import { readChain, readUnnumbered } from '../../../controller/insight/audit/store.ts';
@@ -16,25 +16,20 @@ import type { Actor } from '../../../controller/platform/operation/context.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '../../../controller/platform/runtime/logger.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { untilWaiting } from '../../support/harness/lock-waiters.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { useEachPlatform } from '../../support/harness/platform.ts';
 
 const SYSTEM: Actor = { type: 'system', name: 'test' };
 const DAY_MS = 86_400_000;
 
 describe('the key of the audit log', () => {
-  let platform: TestPlatform;
-
-  beforeEach(async () => {
-    platform = await startTestPlatform();
-  });
-  afterEach(() => platform.stop());
+  const platform = useEachPlatform();
 
   async function write(count: number): Promise<void> {
     const entries = Array.from({ length: count }, (_, n) => ({ entityType: 'Thing', entityId: String(n) }));
     await writeAudit(platform.context(SYSTEM), { teamId: null }, entries, 'thing.changed');
   }
   const number = () => numberNext(platform.context(SYSTEM), async () => {});
-  const verdict = () => auditVerdict(platform.db, platform.keyring);
+  const verdict = () => verifyAuditLog(platform.db, platform.keyring);
   const broken = () => verifyAuditChain(platform.db, platform.keyring);
 
   /** As a controller of the version before the key numbered: by plain hashes. */
@@ -248,7 +243,7 @@ describe('the key of the audit log', () => {
     const { seq, hash, msg } = JSON.parse(await headLine('info'));
     expect([seq, msg]).to.deep.equal([3, 'audit log head']);
     const head = { seq, hash };
-    expect((await auditVerdict(platform.db, platform.keyring, head)).broken).to.equal(null);
+    expect((await verifyAuditLog(platform.db, platform.keyring, head)).broken).to.equal(null);
     await platform.db('audit_log').where({ seq: 3 }).delete();
     const { hash: earlier } = await platform.db('audit_log').where({ seq: 2 }).first('hash');
     await platform
@@ -256,10 +251,10 @@ describe('the key of the audit log', () => {
       .where({ key: 'auditHead' })
       .update({ value: JSON.stringify({ seq: 2, hash: earlier }) });
     expect(await broken(), 'nothing in the database tells').to.equal(null);
-    const found = await auditVerdict(platform.db, platform.keyring, head);
+    const found = await verifyAuditLog(platform.db, platform.keyring, head);
     expect(found.broken).to.deep.equal({ seq: 3, event: null });
     await write(1);
     await number();
-    expect((await auditVerdict(platform.db, platform.keyring, head)).broken?.seq).to.equal(3);
+    expect((await verifyAuditLog(platform.db, platform.keyring, head)).broken?.seq).to.equal(3);
   });
 });

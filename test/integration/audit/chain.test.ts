@@ -13,12 +13,12 @@ import {
 } from '../../../controller/insight/audit/index.ts';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
-import { createExecute } from '../../../controller/platform/operation/operation.ts';
+import { createExecute } from '../../../controller/platform/operation/execute.ts';
 import { type Bus, createBus } from '../../../controller/platform/runtime/bus.ts';
 import { createLease, type Lease } from '../../../controller/platform/runtime/lease.ts';
 import { manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
 import type { AuditEvent } from '../../../schemas/api/audit.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { QUIET, useEachPlatform } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 
 const SYSTEM: Actor = { type: 'system', name: 'test' };
@@ -26,12 +26,11 @@ const WRITERS = 20;
 const EVENTS_OF_EACH = 15;
 
 describe('the audit log', () => {
-  let platform: TestPlatform;
+  const platform = useEachPlatform();
   let ends: (() => unknown)[] = [];
   const execute = createExecute(writeAudit);
 
   beforeEach(async () => {
-    platform = await startTestPlatform();
     await platform.db('teams').insert({ id: 'team', name: 'Team' });
     await platform.db('environments').insert([
       { id: 'env', team_id: 'team', name: 'env' },
@@ -41,7 +40,6 @@ describe('the audit log', () => {
   afterEach(async () => {
     for (const end of ends.reverse()) await end();
     ends = [];
-    await platform.stop();
   });
 
   /** One transaction with `count` events. */
@@ -125,36 +123,28 @@ describe('the audit log', () => {
       expect(await verifyAuditChain(platform.db, platform.keyring)).to.equal(null);
     });
 
-    const SPOILT: { reason: string; sql: string; broken: number }[] = [
-      { reason: 'a changed action', sql: `UPDATE audit_log SET action = 'x' WHERE seq = 3`, broken: 3 },
-      { reason: 'a changed actor', sql: `UPDATE audit_log SET user_email = 'x' WHERE seq = 1`, broken: 1 },
-      {
-        reason: 'a changed time',
-        sql: `UPDATE audit_log SET created_at = created_at - interval '1 hour' WHERE seq = 2`,
-        broken: 2,
-      },
-      {
-        reason: 'a changed difference',
-        sql: `UPDATE audit_log SET diff = '{"size":[0,1]}' WHERE seq = 4`,
-        broken: 4,
-      },
-      { reason: 'a row taken out', sql: 'DELETE FROM audit_log WHERE seq = 3', broken: 3 },
-      { reason: 'the first row taken out', sql: 'DELETE FROM audit_log WHERE seq = 1', broken: 1 },
-      { reason: 'rows taken off the end', sql: 'DELETE FROM audit_log WHERE seq > 4', broken: 5 },
-      { reason: 'all rows taken out', sql: 'DELETE FROM audit_log', broken: 1 },
-      {
-        reason: 'a row slipped in at the end',
-        sql: `INSERT INTO audit_log (id, seq, prev_hash, hash, actor_type, action, entity_type)
+    const SPOILT: [reason: string, sql: string, broken: number][] = [
+      ['a changed action', `UPDATE audit_log SET action = 'x' WHERE seq = 3`, 3],
+      ['a changed actor', `UPDATE audit_log SET user_email = 'x' WHERE seq = 1`, 1],
+      ['a changed time', `UPDATE audit_log SET created_at = created_at - interval '1 hour' WHERE seq = 2`, 2],
+      ['a changed difference', `UPDATE audit_log SET diff = '{"size":[0,1]}' WHERE seq = 4`, 4],
+      ['a row taken out', 'DELETE FROM audit_log WHERE seq = 3', 3],
+      ['the first row taken out', 'DELETE FROM audit_log WHERE seq = 1', 1],
+      ['rows taken off the end', 'DELETE FROM audit_log WHERE seq > 4', 5],
+      ['all rows taken out', 'DELETE FROM audit_log', 1],
+      [
+        'a row slipped in at the end',
+        `INSERT INTO audit_log (id, seq, prev_hash, hash, actor_type, action, entity_type)
           SELECT 'slipped', 7, hash, repeat('a', 64), 'system', 'x', 'X' FROM audit_log WHERE seq = 6`,
-        broken: 7,
-      },
-      {
-        reason: 'two rows that changed places',
-        sql: 'UPDATE audit_log SET seq = -seq WHERE seq IN (2, 3); UPDATE audit_log SET seq = 5 + seq WHERE seq < 0',
-        broken: 2,
-      },
+        7,
+      ],
+      [
+        'two rows that changed places',
+        'UPDATE audit_log SET seq = -seq WHERE seq IN (2, 3); UPDATE audit_log SET seq = 5 + seq WHERE seq < 0',
+        2,
+      ],
     ];
-    for (const { reason, sql, broken } of SPOILT) {
+    for (const [reason, sql, broken] of SPOILT) {
       it(`names the first broken number after ${reason}`, async () => {
         await write('told', { count: 6 });
         await numberAll();

@@ -1,22 +1,12 @@
-/** What comes by REST, by SCIM and by the sign-in page leaves its events too; and no secret is in any, nor in the logs. */
+/** What comes by SCIM and by the sign-in page leaves its events too (by REST: `rest/rows.test.ts`); and no secret is in any, nor in the logs. */
 import { expect } from 'chai';
-import { REST_ROWS } from '../../../api/rest/rows.ts';
 import { SCIM_ROWS } from '../../../api/scim/rows.ts';
 import { send } from '../../support/clients/http.ts';
-import {
-  CONFIG_YAML,
-  draftPipeline,
-  followBranch,
-  makeKey,
-  openPull,
-  type RestCall,
-  type RestKey,
-  restClient,
-} from '../../support/clients/rest.ts';
+import { makeKey } from '../../support/clients/rest.ts';
 import { base64, LEAF_KEY } from '../../support/fixtures/certificates.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { PATCH_OP, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { useTwoTeams } from '../../support/scenes/two-teams.ts';
 import { codeOf, enrollAuthenticator } from '../../support/users/authenticator.ts';
 import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 
@@ -34,28 +24,16 @@ interface EventRow {
 }
 
 describe('the audit log of every door', () => {
-  let test: TestController;
-  let teams: TwoTeams;
-  let key: RestKey;
-  let rest: RestCall;
+  const test = useController();
+  const teams = useTwoTeams(test);
   let scim: ScimClient;
   let made = 0;
   /** Whatever must not be found where it does not belong. */
   const secrets: Record<string, string> = {};
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
-    key = await makeKey(teams.root, teams.ours.environmentId);
-    secrets.apiKey = key.key;
-    rest = restClient(test.url, key.key);
+  before(async () => {
     scim = await scimOf(teams.root);
     secrets.scimToken = scim.token;
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
   });
 
   /** Events that were left meanwhile by whom they are asked for. */
@@ -65,189 +43,6 @@ describe('the audit log of every door', () => {
     await work();
     return (await read()).filter(({ id }) => !before.has(id));
   }
-
-  describe('by REST', () => {
-    const draft = () => draftPipeline(teams.root, teams.ours.environmentId, `by rest ${++made}`);
-    const secret = () =>
-      teams.root.mutate<{ id: string }>('secret.create', {
-        ...{
-          environmentId: teams.ours.environmentId,
-          name: `by_rest_${++made}`,
-          value: 'the first value of it',
-        },
-      });
-    const rule = async (): Promise<string> => {
-      const { environmentId, teamId } = teams.ours;
-      const watched = { metric: 'error_rate', condition: 'gt', threshold: 1 };
-      const { id } = await teams.root.mutate<{ id: string }>('alert.createRule', {
-        ...{ environmentId, teamId, name: `rule ${++made}`, ...watched },
-      });
-      return id;
-    };
-    /** Makes ready, and answers path and body; and what the event says. */
-    const WRITES: Record<string, { of: string; request(): Promise<{ path: string; body?: object }> }> = {
-      'POST /pipelines/{id}/deploy': {
-        of: 'pipeline.deployed Pipeline',
-        request: async () => ({ path: `/pipelines/${await draft()}/deploy`, body: { changelog: 'x' } }),
-      },
-      'POST /pipelines/{id}/undeploy': {
-        of: 'pipeline.undeployed Pipeline',
-        request: async () => {
-          const id = await draft();
-          await teams.root.mutate('deploy.agent', { pipelineId: id, changelog: 'x' });
-          return { path: `/pipelines/${id}/undeploy` };
-        },
-      },
-      'POST /pipelines/{id}/rollback': {
-        of: 'pipeline.rolledBack Pipeline',
-        request: async () => {
-          const id = await draft();
-          const { versionId } = await teams.root.mutate<{ versionId: string }>('deploy.agent', {
-            ...{ pipelineId: id, changelog: 'x' },
-          });
-          return { path: `/pipelines/${id}/rollback`, body: { targetVersionId: versionId } };
-        },
-      },
-      'POST /pipelines/{id}/retry': {
-        of: 'pipeline.versionRetried Pipeline',
-        request: async () => ({ path: `/pipelines/${await draft()}/retry` }),
-      },
-      'POST /pipelines': {
-        of: 'pipeline.created Pipeline',
-        request: async () => ({ path: '/pipelines', body: { name: `by key ${++made}` } }),
-      },
-      'PATCH /pipelines/{id}': {
-        of: 'pipeline.updated Pipeline',
-        request: async () => ({ path: `/pipelines/${await draft()}`, body: { logLevel: 'debug' } }),
-      },
-      'DELETE /pipelines/{id}': {
-        of: 'pipeline.deleted Pipeline',
-        request: async () => ({ path: `/pipelines/${await draft()}` }),
-      },
-      'PUT /pipelines/{id}/config': {
-        of: 'pipeline.graphSaved Pipeline',
-        request: async () => ({
-          path: `/pipelines/${await draft()}/config`,
-          body: { configYaml: CONFIG_YAML },
-        }),
-      },
-      'POST /pipelines/{id}/versions': {
-        of: 'pipeline.versionCreated Pipeline',
-        request: async () => ({
-          path: `/pipelines/${await draft()}/versions`,
-          body: { configYaml: CONFIG_YAML },
-        }),
-      },
-      'POST /pulls/{number}/reviews': {
-        of: 'pullRequest.reviewed PullRequest',
-        request: async () => {
-          const { id, headSha } = await openPull(teams.ours, 'main', ++made);
-          return { path: `/pulls/${id}/reviews`, body: { verdict: 'approve', headSha } };
-        },
-      },
-      'POST /pulls/{number}/merge': {
-        of: 'pullRequest.merged PullRequest',
-        request: async () => {
-          await followBranch(teams.theirs, 'theirs');
-          const { id, headSha } = await openPull(teams.ours, 'main', ++made);
-          return { path: `/pulls/${id}/merge`, body: { method: 'squash', headSha } };
-        },
-      },
-      'PATCH /alerts/rules/{id}': {
-        of: 'alertRule.updated AlertRule',
-        request: async () => ({ path: `/alerts/rules/${await rule()}`, body: { threshold: 2 } }),
-      },
-      'DELETE /alerts/rules/{id}': {
-        of: 'alertRule.deleted AlertRule',
-        request: async () => ({ path: `/alerts/rules/${await rule()}` }),
-      },
-      'POST /nodes/{id}/maintenance': {
-        of: 'node.maintenanceChanged Node',
-        request: async () => ({
-          path: `/nodes/${teams.ours.node.nodeId}/maintenance`,
-          body: { enabled: ++made % 2 === 0 },
-        }),
-      },
-      'POST /secrets': {
-        of: 'secret.created Secret',
-        request: async () => {
-          secrets.made = 'a value that rest has made';
-          return { path: '/secrets', body: { name: `made_${++made}`, value: secrets.made } };
-        },
-      },
-      'PUT /secrets': {
-        of: 'secret.updated Secret',
-        request: async () => {
-          secrets.changed = 'a value that rest has changed';
-          return { path: '/secrets', body: { id: (await secret()).id, value: secrets.changed } };
-        },
-      },
-      'DELETE /secrets': {
-        of: 'secret.deleted Secret',
-        request: async () => ({ path: `/secrets?id=${(await secret()).id}` }),
-      },
-      'POST /alerts/rules': {
-        of: 'alertRule.created AlertRule',
-        request: async () => ({
-          path: '/alerts/rules',
-          body: {
-            ...{ name: `rule ${++made}`, metric: 'error_rate', condition: 'gt', threshold: 1 },
-            teamId: teams.ours.teamId,
-          },
-        }),
-      },
-      'POST /git/sync': {
-        of: 'gitSync.requested GitBinding',
-        request: async () => ({ path: '/git/sync' }),
-      },
-      'POST /git/jobs/{id}/retry': {
-        of: 'gitSync.retried GitJob',
-        request: async () => {
-          const binding = await test
-            .db('git_bindings')
-            .where({ environment_id: teams.ours.environmentId })
-            .first('id');
-          const id = `failed-${++made}`;
-          const job = { id, binding_id: binding.id, type: 'pass', status: 'failed', trigger: 'timer' };
-          await test.db('git_jobs').insert(job);
-          return { path: `/git/jobs/${id}/retry` };
-        },
-      },
-    };
-
-    it('is tried with every row that changes something', () => {
-      const writing = REST_ROWS.filter(({ operation }) => operation.kind === 'mutation');
-      expect(Object.keys(WRITES).sort()).to.deep.equal(
-        writing.map(({ method, path }) => `${method} ${path}`).sort(),
-      );
-    });
-
-    for (const [name, { of, request }] of Object.entries(WRITES)) {
-      it(`holds one event of ${name}, of the service account and its environment`, async () => {
-        const { path, body } = await request();
-        const [method = ''] = name.split(' ');
-        const events = await left({ user_id: key.accountId }, async () => {
-          const answer = await rest(method, path, body ? { body } : {});
-          expect(answer.status, answer.text).to.be.within(200, 201);
-        });
-        expect(events.map((event) => `${event.action} ${event.entity_type}`)).to.deep.equal([of]);
-        expect(events[0]).to.include({
-          ...{ actor_type: 'service_account', environment_id: teams.ours.environmentId },
-          team_id: teams.ours.teamId,
-        });
-        expect(events[0]?.entity_id).to.be.a('string');
-        const none = await left({ user_id: key.accountId }, async () => {
-          const bad = await rest(method, `${path}${path.includes('?') ? '&' : '?'}surprise=1`, {
-            ...(body ? { body: { ...body, surprise: 1 } } : {}),
-          });
-          expect(bad.status, bad.text).to.be.within(400, 499);
-          const stranger = restClient(test.url, `${key.key.slice(0, -4)}0000`);
-          expect((await stranger(method, path, body ? { body } : {})).status).to.equal(401);
-        });
-        expect(none).to.deep.equal([]);
-      });
-    }
-  });
 
   describe('by SCIM', () => {
     const user = () => scim.user(`scim-${++made}@example.org`);

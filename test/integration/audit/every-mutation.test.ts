@@ -3,13 +3,13 @@
  * refused leaves none. Every procedure is tried, so a new one cannot be forgotten.
  */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { OPERATIONS } from '../../support/procedures/operations.ts';
 import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
 import { EXEC_SECRETS } from '../../support/procedures/rows/environments.ts';
 import { ROWS } from '../../support/procedures/rows/index.ts';
-import { makeTwoTeams, type Side, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { type Side, useTwoTeams } from '../../support/scenes/two-teams.ts';
 import { NOTHING, type TestUser } from '../../support/users/person.ts';
 
 const MUTATIONS = [...PROCEDURE_KINDS.keys()]
@@ -69,19 +69,9 @@ interface EventRow {
 }
 
 describe('the audit log of every mutation', () => {
-  let test: TestController;
-  let teams: TwoTeams;
+  const test = useController({ execSecretCommands: [EXEC_SECRETS] });
+  const teams = useTwoTeams(test);
   let n = 10_000;
-
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController({ execSecretCommands: [EXEC_SECRETS] });
-    teams = await makeTwoTeams(test);
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
-  });
 
   const inputOf = (name: string, side: Side, caller: TestUser) =>
     Promise.resolve(ROWS[name]!.input(side, ++n, ROWS[name]!.names === 'own' ? caller : teams.root));

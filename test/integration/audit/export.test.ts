@@ -1,22 +1,19 @@
 /** The audit log as a file, over HTTP. */
 import { expect } from 'chai';
 import type { AuditEntryView } from '../../../schemas/api/audit.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
 import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 describe('the export of the audit log', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let viewer: TestUser;
   let ours: { teamId: string; environmentId: string };
   let theirs: { teamId: string; environmentId: string };
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
+  before(async () => {
     ours = await testEnvironment(root, 'ours');
     theirs = await testEnvironment(root, 'theirs');
     await makeUser(test.db, { email: 'viewer@example.org', teams: { [ours.teamId]: 'VIEWER' } });
@@ -29,7 +26,6 @@ describe('the export of the audit log', () => {
       await root.mutate('environment.update', { id: environmentId, name });
     await numbered();
   });
-  after(() => test?.stop());
 
   const numbered = () =>
     until(async () => (await test.db('audit_log').whereNull('seq')).length === 0, { what: 'numbers' });

@@ -11,18 +11,22 @@ import {
 } from '../../../controller/insight/audit/queries.ts';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
-import { createExecute } from '../../../controller/platform/operation/operation.ts';
+import { createExecute } from '../../../controller/platform/operation/execute.ts';
 import type { ActorType, AuditEntryView, ListAudit } from '../../../schemas/api/audit.ts';
 import type { Role } from '../../../schemas/api/common.ts';
 import { longProperty } from '../../support/harness/long-property.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { usePlatform } from '../../support/harness/platform.ts';
 
 const execute = createExecute(writeAudit);
 
 function user(userId: string, teams: readonly string[], isSuperAdmin = false): Actor {
   return {
     ...{ type: 'user', userId, email: `${userId}@example.org`, name: userId, isSuperAdmin },
-    ...{ roles: new Map(teams.map((id): [string, Role] => [id, 'VIEWER'])), sessionId: 's', owes: null },
+    ...{
+      roles: new Map(teams.map((id): [string, Role] => [id, 'VIEWER'])),
+      sessionId: 's',
+      requiredAction: null,
+    },
   };
 }
 const ADA = user('ada', ['one']);
@@ -31,10 +35,9 @@ const NOBODY = user('nobody', []);
 const ROOT = user('root', [], true);
 
 describe('the audit log as it is looked at', () => {
-  let platform: TestPlatform;
+  const platform = usePlatform();
 
   before(async () => {
-    platform = await startTestPlatform();
     await platform.db('users').insert([
       { id: 'ada', email: 'ada@example.org', name: 'Ada' },
       { id: 'grace', email: 'grace@example.org', name: '' },
@@ -48,7 +51,6 @@ describe('the audit log as it is looked at', () => {
       { id: 'e2', team_id: 'two', name: 'production' },
     ]);
   });
-  after(() => platform?.stop());
   afterEach(() => platform.db('audit_log').delete());
 
   interface Told {
@@ -168,8 +170,10 @@ describe('the audit log as it is looked at', () => {
     });
 
     it('offers the words that one sees, and no others', async () => {
-      const words = (operation: typeof auditOperations.actions, actor: Actor) =>
-        execute(operation, platform.context(actor), {});
+      const words = (
+        operation: typeof auditOperations.actions | typeof auditOperations.entityTypes,
+        actor: Actor,
+      ): Promise<string[]> => execute(operation, platform.context(actor), {});
       expect(await words(auditOperations.actions, ADA)).to.deep.equal(['thing.changed', 'user.signedIn']);
       expect(await words(auditOperations.entityTypes, ADA)).to.deep.equal(['Thing']);
       expect(await words(auditOperations.entityTypes, ROOT)).to.deep.equal(['SCIM', 'ScimUser', 'Thing']);

@@ -3,37 +3,35 @@ import { expect } from 'chai';
 import {
   auditOperations,
   auditRetentionOperations,
-  auditVerdict,
   numberNext,
   pruneAuditLog,
   verifyAuditChain,
+  verifyAuditLog,
   writeAudit,
 } from '../../../controller/insight/audit/index.ts';
 import type { Actor, Context } from '../../../controller/platform/operation/context.ts';
-import { createExecute } from '../../../controller/platform/operation/operation.ts';
+import { createExecute } from '../../../controller/platform/operation/execute.ts';
 import { createLease } from '../../../controller/platform/runtime/lease.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { QUIET, useEachPlatform } from '../../support/harness/platform.ts';
 
 const execute = createExecute(writeAudit);
 const DAY_MS = 86_400_000;
 const SYSTEM: Actor = { type: 'system', name: 'test' };
 const ROOT: Actor = {
   ...{ type: 'user', userId: 'root', email: 'root@example.org', name: 'Root', isSuperAdmin: true },
-  ...{ roles: new Map(), sessionId: 's', owes: null },
+  ...{ roles: new Map(), sessionId: 's', requiredAction: null },
 };
 
 describe('the retention of the audit log', () => {
-  let platform: TestPlatform;
+  const platform = useEachPlatform();
   const NOW = Date.now();
 
   beforeEach(async () => {
-    platform = await startTestPlatform();
     await platform.db('teams').insert({ id: 'team', name: 'Team' });
     await platform.db('environments').insert({ id: 'env', team_id: 'team', name: 'env' });
   });
-  afterEach(() => platform.stop());
 
   /** Numbered events, the oldest first; so many days old each. */
   async function tell(...days: number[]): Promise<void> {
@@ -117,7 +115,7 @@ describe('the retention of the audit log', () => {
       [1, 5, 5],
     ]);
     expect(await verifyAuditChain(platform.db, platform.keyring)).to.equal(null);
-    expect(await auditVerdict(platform.db, platform.keyring)).to.deep.include({
+    expect(await verifyAuditLog(platform.db, platform.keyring)).to.deep.include({
       from: 6,
       broken: null,
       unnumbered: false,
@@ -166,27 +164,23 @@ describe('the retention of the audit log', () => {
     }
   });
 
-  const SPOILT: { reason: string; spoil: string; broken: number }[] = [
-    { reason: 'the first event that is kept', spoil: 'DELETE FROM audit_log WHERE seq = 4', broken: 4 },
-    {
-      reason: 'events of the beginning',
-      spoil: 'DELETE FROM audit_log WHERE seq <= 5',
-      broken: 4,
-    },
-    {
-      reason: 'events of the beginning, and writes down where it begins',
-      spoil: `UPDATE settings SET value = jsonb_build_object('seq', 5, 'hash', (SELECT hash FROM audit_log WHERE seq = 5))
+  const SPOILT: [reason: string, spoil: string, broken: number][] = [
+    ['the first event that is kept', 'DELETE FROM audit_log WHERE seq = 4', 4],
+    ['events of the beginning', 'DELETE FROM audit_log WHERE seq <= 5', 4],
+    [
+      'events of the beginning, and writes down where it begins',
+      `UPDATE settings SET value = jsonb_build_object('seq', 5, 'hash', (SELECT hash FROM audit_log WHERE seq = 5))
         WHERE key = 'auditAnchor'; DELETE FROM audit_log WHERE seq <= 5`,
-      broken: 5,
-    },
-    { reason: 'where it begins', spoil: `DELETE FROM settings WHERE key = 'auditAnchor'`, broken: 1 },
-    {
-      reason: 'the hash of where it begins',
-      spoil: `UPDATE settings SET value = jsonb_set(value, '{hash}', '"${'0'.repeat(64)}"') WHERE key = 'auditAnchor'`,
-      broken: 3,
-    },
+      5,
+    ],
+    ['where it begins', `DELETE FROM settings WHERE key = 'auditAnchor'`, 1],
+    [
+      'the hash of where it begins',
+      `UPDATE settings SET value = jsonb_set(value, '{hash}', '"${'0'.repeat(64)}"') WHERE key = 'auditAnchor'`,
+      3,
+    ],
   ];
-  for (const { reason, spoil, broken } of SPOILT) {
+  for (const [reason, spoil, broken] of SPOILT) {
     it(`does not hide that somebody took out ${reason}`, async () => {
       await tell(100, 100, 100, 20, 10, 0);
       await keep(30);
@@ -251,7 +245,7 @@ describe('the retention of the audit log', () => {
   it('asks for the lease last, so that its renewal does not wait for the work', async () => {
     await tell(100, 100, 100, 0);
     await keep(30);
-    const left: string[][] = [];
+    const left: (string | null)[][] = [];
     const fence = async (tx: Context['db']) => {
       left.push(await tx('audit_log').where({ action: 'thing.changed' }).orderBy('seq').pluck('entity_id'));
     };

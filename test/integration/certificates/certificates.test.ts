@@ -9,16 +9,17 @@ import { Clone } from '../../support/clients/clone.ts';
 import { withCredentials } from '../../support/clients/git-client.ts';
 import { AUTHORITY, base64, EXPIRED, LEAF, LEAF_KEY } from '../../support/fixtures/certificates.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
+import { enrollmentToken } from '../../support/scenes/places.ts';
+import { expectRefused, makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 type Uploaded = CertificateSummary & { replaced: boolean };
 
 describe('certificate files', function () {
   this.timeout(30_000);
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let editor: TestUser;
   let viewer: TestUser;
   let teamId: string;
@@ -26,8 +27,6 @@ describe('certificate files', function () {
   let made = 0;
 
   before(async () => {
-    test = await startTestController();
-    root = await test.root();
     ({ id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Shop' }));
     const person = async (name: string, role: 'EDITOR' | 'VIEWER') => {
       await makeUser(test.db, { email: `${name}@example.org`, teams: { [teamId]: role } });
@@ -36,7 +35,6 @@ describe('certificate files', function () {
     editor = await person('editor', 'EDITOR');
     viewer = await person('viewer', 'VIEWER');
   });
-  after(() => test?.stop());
   const newEnvironment = async () =>
     (await root.mutate<{ id: string }>('environment.create', { name: `env ${++made}`, teamId })).id;
   beforeEach(async () => {
@@ -103,9 +101,11 @@ describe('certificate files', function () {
   });
 
   it('are refused as garbage with the reason, and nothing is kept', async () => {
-    const { status, fault } = await upload('shop', 'shop.pem', 'cert', 'garbage');
-    expect(status).to.equal(400);
-    expect(fault?.message).to.include('dataBase64: it holds no PEM block');
+    expectRefused(
+      await upload('shop', 'shop.pem', 'cert', 'garbage'),
+      400,
+      'dataBase64: it contains no PEM block',
+    );
     expect(await list()).to.deep.equal([]);
   });
 
@@ -178,10 +178,7 @@ describe('certificate files', function () {
       await root.mutate('gitSync.configure', { environmentId, mode: 'sync', path });
       const { token } = await root.mutate<{ token: string }>('user.createToken', { name: `git ${made}` });
       clone = await Clone.of(withCredentials(`${test.url}/git/config.git`, 'git', token));
-      const enrollment = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
-        environmentId,
-      });
-      node = await enrollNode(test.url, enrollment.token);
+      node = await enrollNode(test.url, await enrollmentToken(root, environmentId));
       ({ said } = await clone.push('Three pipelines', {
         [`${path}/secure.yaml`]: using(
           'secure',
@@ -267,7 +264,7 @@ describe('certificate files', function () {
       });
       expect(status).to.equal(412);
       expect(fault?.message).to.match(
-        /^ca\.pem is used by what is deployed: other, secure\. Take the reference out/,
+        /^ca\.pem is used by deployed pipelines: other, secure\. Remove the reference/,
       );
       const renamed = await upload('ca', 'new-ca.pem', 'ca', AUTHORITY);
       expect(renamed.status).to.equal(412);

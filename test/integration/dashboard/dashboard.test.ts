@@ -11,36 +11,29 @@ import type {
   RecentPipelines,
 } from '../../../schemas/api/dashboard.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { countStatements } from '../../support/harness/statements.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { useTwoTeams } from '../../support/scenes/two-teams.ts';
 import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 type Overview = Static<typeof OperationalOverview>;
 type Cards = Static<typeof NodeCards>;
 
 describe('dashboards', () => {
-  let test: TestController;
-  let teams: TwoTeams;
+  const test = useController();
+  const teams = useTwoTeams(test);
   /** VIEWER in both teams. */
   let both: TestUser;
   /** In no team. */
   let nobody: TestUser;
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
+  before(async () => {
     const roles = { [teams.ours.teamId]: 'VIEWER', [teams.theirs.teamId]: 'VIEWER' } as const;
     await makeUser(test.db, { email: 'both@example.org', teams: roles });
     await makeUser(test.db, { email: 'nobody@example.org' });
     both = await signIn(test.url, 'both@example.org');
     nobody = await signIn(test.url, 'nobody@example.org');
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
   });
 
   const stats = (environmentId = teams.ours.environmentId) =>

@@ -1,8 +1,8 @@
 /** What groups mean for teams: said by a super admin, checked, and followed by everybody in the same moment. */
 import { expect } from 'chai';
 import type { Role } from '../../../schemas/api/common.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makeUser, type TestUser } from '../../support/users/person.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
+import { makeUser } from '../../support/users/person.ts';
 
 interface Followed {
   added: number;
@@ -12,20 +12,16 @@ interface Followed {
 const UNKNOWN = '01arz3ndektsv4rrffq69g5fav';
 
 describe('mappings of groups', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let web: string;
   let data: string;
   let people = 0;
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
+  before(async () => {
     const make = async (name: string) => (await root.mutate<{ id: string }>('team.create', { name })).id;
     [web, data] = [await make('Web'), await make('Data')];
   });
-  after(() => test?.stop());
   beforeEach(async () => {
     await test.db('directory_groups').delete();
     await test.db('user_identities').delete();

@@ -1,10 +1,10 @@
 /** An environment that is deleted takes all with it that it had, and stops no engine by an empty answer. */
 import { expect } from 'chai';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { startTestController, useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { refusal, tenAtOnce } from '../../support/scenes/places.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { enrollmentToken, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import { useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 const GRAPH = {
   nodes: [
@@ -15,19 +15,9 @@ const GRAPH = {
 };
 
 describe('an environment that is deleted', () => {
-  let test: TestController;
-  let teams: TwoTeams;
+  const test = useController();
+  const teams = useTwoTeams(test);
   let made = 0;
-
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
-  });
 
   /** With a deployed pipeline and a node that runs it. */
   const furnished = async () => {
@@ -38,9 +28,7 @@ describe('an environment that is deleted', () => {
     const pipelineId = await make('pipeline.create', { environmentId, name: 'by hand' });
     await root.mutate('pipeline.saveGraph', { pipelineId, ...GRAPH });
     await root.mutate('deploy.agent', { pipelineId, changelog: 'first' });
-    const { token } = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
-      environmentId,
-    });
+    const token = await enrollmentToken(root, environmentId);
     const node = await enrollNode(test.url, token, { hostname: name });
     await node.heartbeat(
       heartbeat({ pipelines: [{ pipelineId, version: 1, status: 'RUNNING', pid: 7, uptimeSeconds: 3 }] }),

@@ -14,33 +14,25 @@ import {
   tryEnroll,
 } from '../../support/agents/agent-client.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
+import { enrollmentToken } from '../../support/scenes/places.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { TestUser } from '../../support/users/person.ts';
 
 const DAY_MS = 86_400_000;
 /** The controller has listened for long enough to know who is silent. */
 const LATER_MS = 20 * 60_000;
 
 describe('nodes that are silent for long', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let environmentId: string;
   let token: string;
   let made = 0;
 
-  before(async () => {
-    test = await startTestController();
-    root = await test.root();
-  });
-  after(() => test?.stop());
-
   beforeEach(async () => {
     ({ environmentId } = await testEnvironment(root, `silence ${++made}`));
-    ({ token } = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
-      environmentId,
-    }));
+    token = await enrollmentToken(root, environmentId);
   });
 
   const set = (change: object) =>

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { countComponentTypes, readNodeEngines } from '../../../controller/fleet/engines/index.ts';
 import { componentsText } from '../../../schemas/agent/engine-components.ts';
 import type { EngineInventory, HeartbeatResponse } from '../../../schemas/agent/protocol.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { usePlatform } from '../../support/harness/platform.ts';
 import {
   type EnrolledNode,
   type FleetParts,
@@ -26,15 +26,11 @@ const DIGEST = digestOf(LISTS);
 
 describe('the component types of engines', function () {
   this.timeout(30_000);
-  let platform: TestPlatform;
+  const platform = usePlatform();
   let environmentId: string;
   let nodes: EnrolledNode[];
   let parts: FleetParts;
 
-  before(async () => {
-    platform = await startTestPlatform();
-  });
-  after(() => platform?.stop());
   beforeEach(async () => {
     environmentId = await insertEnvironment(platform);
     nodes = await insertNodes(platform, environmentId, 3);
@@ -50,7 +46,7 @@ describe('the component types of engines', function () {
   ): Promise<HeartbeatResponse> => {
     const known = await to.directory.authenticate(nodes[index]?.token ?? '');
     if (!known) throw new Error('the node is not known');
-    return to.heartbeats.take(known, {
+    return to.heartbeats.ingest(known, {
       ...{ pipelines: [], engineVersion: 'vector 0.57.0 (x)', ...more },
       ...(engine ? { engine } : {}),
     });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { SignalOf } from '../../../controller/platform/runtime/bus.ts';
 import { createBus } from '../../../controller/platform/runtime/bus.ts';
 import { untilWaiting } from '../../support/harness/lock-waiters.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { QUIET, usePlatform } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 import {
   type EnrolledNode,
@@ -19,7 +19,7 @@ const NODES = 400;
 
 describe('the heartbeats of a fleet', function () {
   this.timeout(30_000);
-  let platform: TestPlatform;
+  const platform = usePlatform();
   let environmentId: string;
   let nodes: EnrolledNode[];
   /** Two controllers on one database. */
@@ -27,7 +27,6 @@ describe('the heartbeats of a fleet', function () {
   let there: FleetParts;
 
   before(async () => {
-    platform = await startTestPlatform();
     environmentId = await insertEnvironment(platform);
     nodes = await insertNodes(platform, environmentId, NODES);
     here = await startFleetParts(platform);
@@ -38,7 +37,6 @@ describe('the heartbeats of a fleet', function () {
   after(async () => {
     await here?.stop();
     await there?.stop();
-    await platform?.stop();
   });
 
   const known = async (parts: FleetParts, { token }: EnrolledNode) => {
@@ -47,7 +45,7 @@ describe('the heartbeats of a fleet', function () {
     return node;
   };
   const beat = async (node: EnrolledNode, labels: Record<string, string>) =>
-    here.heartbeats.take(await known(here, node), {
+    here.heartbeats.ingest(await known(here, node), {
       ...{ pipelines: [], hostMetrics: {}, agentVersion: '1', engineVersion: '1', labels },
     });
   /** Everything is taken in before the timer of a flush can run, and so is one batch. */

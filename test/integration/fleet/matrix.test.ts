@@ -1,22 +1,23 @@
 /** The short way to the matrix against the long one to lists, over what a database holds. */
 import { expect } from 'chai';
-import { connect, type Database } from '../../../controller/database/connect.ts';
+import { connect } from '../../../controller/database/connect.ts';
 import { DEFAULT_FLEET_SETTINGS } from '../../../controller/fleet/settings/index.ts';
 import { joinCells } from '../../../controller/fleet/status/cells.ts';
 import { join } from '../../../controller/fleet/status/join-status.ts';
-import { readObserved, readObservedInShort } from '../../../controller/fleet/status/queries.ts';
+import { readCompactObserved, readObserved } from '../../../controller/fleet/status/queries.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
+import type { TestDb } from '../../support/harness/test-db.ts';
 import { writeLargeFleet } from '../../support/scenes/large-fleet.ts';
 
 describe('the matrix of an environment', () => {
   let test: TestDatabase;
-  let db: Database;
+  let db: TestDb;
   const environmentId = newId();
   const time = { now: Date.now(), listeningSince: 0, settings: DEFAULT_FLEET_SETTINGS };
   const both = async () => {
     const whole = join(await readObserved(db, { environmentId }), time);
-    const short = joinCells(await readObservedInShort(db, environmentId), time);
+    const short = joinCells(await readCompactObserved(db, environmentId), time);
     return {
       whole: whole.nodes.map(({ node, labels, groups, health, pairs }) => ({
         ...{ name: node.name, labels, groups, health },
@@ -26,8 +27,8 @@ describe('the matrix of an environment', () => {
       })),
       short: short.nodes.map(({ node, labels, groups, health, cells }) => ({
         ...{ name: node.name, labels, groups, health },
-        cells: cells.map(({ place, desired, status, version }) => [
-          ...[short.pipelines[place]?.name, desired, status, version],
+        cells: cells.map(({ pipelineIndex, desired, status, version }) => [
+          ...[short.pipelines[pipelineIndex]?.name, desired, status, version],
         ]),
       })),
     };

@@ -1,7 +1,7 @@
 /** What a controller holds in memory of nodes: nothing of those that are gone, however many there were. */
 import { expect } from 'chai';
 import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { useEachPlatform } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 import {
   type EnrolledNode,
@@ -16,16 +16,14 @@ const NODES = 10_000;
 
 describe('the memory of a controller', function () {
   this.timeout(60_000);
-  let platform: TestPlatform;
+  const platform = useEachPlatform();
   let parts: FleetParts;
 
   beforeEach(async () => {
-    platform = await startTestPlatform();
     parts = await startFleetParts(platform);
   });
   afterEach(async () => {
     await parts?.stop();
-    await platform?.stop();
   });
 
   const sizes = () => ({
@@ -45,7 +43,7 @@ describe('the memory of a controller', function () {
     if (!node) throw new Error('the node is not known');
     expect((await parts.configs.forNode(node)).body).to.include('pipelines');
     await parts.logs.deliver(node, [{ pipelineId, lines: ['a line'] }], new AbortController().signal);
-    await parts.heartbeats.take(node, {
+    await parts.heartbeats.ingest(node, {
       ...{
         pipelines: [{ pipelineId, version: 1, status: 'RUNNING' }],
         hostMetrics: {},

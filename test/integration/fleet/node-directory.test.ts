@@ -1,5 +1,4 @@
 /** Who is behind a node token, where the connection that would tell of a change hangs. */
-
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import Router from '@koa/router';
@@ -14,10 +13,12 @@ import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { QUIET, usePlatform } from '../../support/harness/platform.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
 import { until } from '../../support/harness/until.ts';
 import { insertEnvironment, insertNodes, startFleetParts } from '../../support/scenes/fleet-parts.ts';
+import { enrollmentToken } from '../../support/scenes/places.ts';
+import { testEnvironment } from '../../support/scenes/two-teams.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/servers/tcp-proxy.ts';
 import type { TestUser } from '../../support/users/person.ts';
 
@@ -36,14 +37,8 @@ describe('a node that is revoked while a bus hangs', function () {
     proxy = await startTcpProxy(database.url);
     test = await startTestController({ databaseUrl: proxy.url });
     root = await test.root();
-    const { id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Ours' });
-    const { id: environmentId } = await root.mutate<{ id: string }>('environment.create', {
-      name: 'staging',
-      teamId,
-    });
-    ({ token } = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
-      environmentId,
-    }));
+    const { environmentId } = await testEnvironment(root);
+    token = await enrollmentToken(root, environmentId);
   });
   beforeEach(async () => {
     node = await enrollNode(test.url, token);
@@ -158,7 +153,7 @@ describe('a node that is revoked while a bus hangs', function () {
     const db = connect(database.url);
     const directory = createNodeDirectory({ db, bus });
     const gone: string[] = [];
-    directory.onGone((nodeId) => gone.push(nodeId));
+    directory.onDeleted((nodeId) => gone.push(nodeId));
     try {
       await directory.warm();
       await db.destroy();
@@ -188,11 +183,7 @@ describe('a node that is revoked while a bus hangs', function () {
 });
 
 describe('a node that is archived where no signal tells of it', () => {
-  let platform: TestPlatform;
-  before(async () => {
-    platform = await startTestPlatform();
-  });
-  after(() => platform?.stop());
+  const platform = usePlatform();
 
   it('is known as archived within a minute, so that its next call brings it back', async () => {
     const parts = await startFleetParts(platform);

@@ -10,30 +10,20 @@ import {
   tryEnroll,
 } from '../../support/agents/agent-client.ts';
 import { type OpenStream, openStream } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { startTestController, type TestController, useController } from '../../support/harness/controller.ts';
 import { countStatements } from '../../support/harness/statements.ts';
 import { until } from '../../support/harness/until.ts';
-import {
-  makeTestEnvironments,
-  ONE_OF_TEN,
-  refusal,
-  type TestEnvironments,
-  tenAtOnce,
-} from '../../support/scenes/places.ts';
+import { ONE_OF_TEN, refusal, tenAtOnce, useTestEnvironments } from '../../support/scenes/places.ts';
 
 describe('nodes', () => {
-  let test: TestController;
-  let places: TestEnvironments;
+  const test = useController();
+  const places = useTestEnvironments(test);
   let token: string;
   let made = 0;
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    places = await makeTestEnvironments(test);
+  before(async () => {
     token = await enrollmentToken();
   });
-  after(() => test?.stop());
 
   const enrollmentToken = async (environmentId = places.environmentId) =>
     (await places.root.mutate<{ token: string }>('environment.generateEnrollmentToken', { environmentId }))
@@ -178,18 +168,15 @@ describe('nodes', () => {
       expect((await see(id)).labels).to.deep.equal({});
     });
 
-    for (const { reason, labels } of [
-      { reason: 'a key with =', labels: { 'a=b': 'c' } },
-      { reason: 'an empty key', labels: { '': 'c' } },
-      { reason: 'a key that begins with a space', labels: { ' a': 'c' } },
-      { reason: 'a key without end', labels: { ['k'.repeat(129)]: 'c' } },
-      { reason: 'a value that is a number', labels: { a: 1 } },
-      { reason: 'a value without end', labels: { a: 'x'.repeat(257) } },
-      {
-        reason: '65 of them',
-        labels: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`k${n}`, ''])),
-      },
-    ]) {
+    for (const [reason, labels] of [
+      ['a key with =', { 'a=b': 'c' }],
+      ['an empty key', { '': 'c' }],
+      ['a key that begins with a space', { ' a': 'c' }],
+      ['a key without end', { ['k'.repeat(129)]: 'c' }],
+      ['a value that is a number', { a: 1 }],
+      ['a value without end', { a: 'x'.repeat(257) }],
+      ['65 of them', Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`k${n}`, '']))],
+    ] as const) {
       it(`are refused with ${reason}`, async () => {
         const { id } = await create();
         expect(await refusal(places.editor, 'mutation', 'fleet.update', { id, labels })).to.match(

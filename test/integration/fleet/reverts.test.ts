@@ -6,35 +6,29 @@ import type { EnvironmentOverview } from '../../../schemas/api/dashboard.ts';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import { send } from '../../support/clients/http.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { startTestController, useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import {
-  joinRing,
+  joinRings,
   type RingNode,
   untilServed,
   untilStatus,
   wakeRollout,
 } from '../../support/scenes/rollouts.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { TestUser } from '../../support/users/person.ts';
 
 describe('a version that does not run on a node', function () {
   this.timeout(30_000);
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let environmentId: string;
   let nodes: RingNode[];
   let n = 0;
 
   beforeEach(async () => {
-    test = await startTestController();
-    root = await test.root();
-    ({ environmentId } = await testEnvironment(root));
-    nodes = [];
-    for (const ring of ['0', '1'])
-      nodes.push(await joinRing(test, root, environmentId, `node-${ring}`, { ring }));
+    ({ environmentId } = await testEnvironment(root, `reverts ${++n}`));
+    nodes = await joinRings(test, root, environmentId, 2);
   });
-  afterEach(() => test?.stop());
 
   const first = () => nodes[0] as RingNode;
   const second = () => nodes[1] as RingNode;
@@ -51,7 +45,11 @@ describe('a version that does not run on a node', function () {
     if (!found) throw new Error(`${name} is not served: ${answer.text}`);
     return found;
   }
-  const rows = () => test.db('node_reverts').select('node_id', 'refused_by', 'reason', 'fault');
+  const rows = () =>
+    test.db('node_reverts').whereIn(
+      'node_id',
+      nodes.map(({ node }) => node.nodeId),
+    );
 
   /** Version 1 runs on both nodes, and version 2 is served. */
   async function changed(source = '.v = 2'): Promise<{ id: string; name: string }> {
@@ -85,12 +83,15 @@ describe('a version that does not run on a node', function () {
     await first().report();
     expect(await running(id)).to.deep.include({ state: 'failed' });
     expect((await running(id))?.reason).to.equal(
-      'Version 2 crashed on 1 of 2 nodes (node-0): sink out: Configuration error. error=Sink "out": no such host; it was taken back there, version 1 is served',
+      'Version 2 crashed on 1 of 2 nodes (node-0): sink out: Configuration error. error=Sink "out": no such host; it was reverted there to version 1',
     );
     const [on] = (await get(id)).statuses;
     expect(on?.refused).to.include({ version: 2, servedVersion: 1, by: 'CRASH', component: 'sink out' });
     expect(on).to.include({ desiredVersion: 1, version: 1, status: 'RUNNING' });
-    const audited = await test.db('audit_log').where({ action: 'pipeline.reverted' }).select('entity_id');
+    const audited = await test
+      .db('audit_log')
+      .where({ action: 'pipeline.reverted', environment_id: environmentId })
+      .select('entity_id');
     expect(audited).to.deep.equal([{ entity_id: id }]);
     const { environments } = await root.query<{ environments: EnvironmentOverview[] }>(
       'dashboard.operationalOverview',
@@ -189,7 +190,7 @@ describe('a version that does not run on a node', function () {
       option: 'path',
     });
     expect((await running(id))?.reason).to.match(
-      /^Version 2 was refused on 1 of 2 nodes by their engine \(node-0\): sink out, option path: .*; version 1 goes on running there$/,
+      /^Version 2 was refused on 1 of 2 nodes by their engine \(node-0\): sink out, option path: .*; version 1 keeps running there$/,
     );
   });
 
@@ -224,7 +225,9 @@ describe('a version that does not run on a node', function () {
     await root.mutate('secret.delete', { id: secret.id, environmentId });
     await untilServed(nodes, name, [2, 2]);
     await until(async () => (await rows())[0]?.fault, { what: 'the fault to be told' });
-    expect((await running(id))?.reason).to.match(/it was not taken back, .*SVC_SECRET_OLD, which is missing/);
+    expect((await running(id))?.reason).to.match(
+      /it could not be reverted: .*SVC_SECRET_OLD, which is missing/,
+    );
   });
 
   it('fails a rollout on its canary at once', async () => {
@@ -246,10 +249,8 @@ describe('a version that does not run on a node', function () {
   });
 
   it('is taken back by every controller that the node may ask', async () => {
-    const other = await startTestController({
-      databaseUrl: test.databaseUrl,
-      dataDir: test.config.dataDir,
-    });
+    const { databaseUrl, config } = test;
+    const other = await startTestController({ databaseUrl, dataDir: config.dataDir });
     try {
       const { name } = await changed();
       const asked = async () => (await nodeOf(first(), name, other.url)).version;

@@ -12,8 +12,8 @@ import { resealAll } from '../../../controller/platform/crypto/key-rotation.ts';
 import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import type { CheckedForge, GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import { AUTHORITY, LEAF_KEY } from '../../support/fixtures/certificates.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
+import { useController } from '../../support/harness/controller.ts';
+import { refusal, useTestEnvironments } from '../../support/scenes/places.ts';
 import { everythingStored, writtenForms } from '../../support/scenes/stored-secrets.ts';
 import { type ForgeServer, GiteaServer, GitHubServer } from '../../support/servers/forges/index.ts';
 
@@ -24,19 +24,16 @@ const REMOTE = 'https://git.example.org/acme/pipes.git';
 
 describe('the forge of a binding', function () {
   this.timeout(30_000);
-  let test: TestController;
-  let places: TestEnvironments;
+  const test = useController({ secretKey: KEY });
+  const places = useTestEnvironments(test);
   let server: ForgeServer;
   let environments = 0;
   let environmentId: string;
   before(async () => {
-    test = await startTestController({ secretKey: KEY });
-    places = await makeTestEnvironments(test);
     server = await new GiteaServer().listen();
   });
   after(async () => {
     await server?.stop();
-    await test?.stop();
   });
   beforeEach(async () => {
     environments += 1;
@@ -102,7 +99,7 @@ describe('the forge of a binding', function () {
       /BAD_REQUEST.*give forge\.app as well/,
     );
     expect(await refused({ ...at, forge: { name: 'gitea', app } })).to.match(
-      /forge\.app is of use with GitHub only/,
+      /forge\.app works with GitHub only/,
     );
     expect(await refused({ ...at, forge: { name: 'github', app, token: 'x' } })).to.match(/give one of them/);
     const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
@@ -112,7 +109,7 @@ describe('the forge of a binding', function () {
     for (const wrong of ['no key', String(ec)])
       expect(
         await refused({ ...at, forge: { name: 'github', app: { ...app, privateKey: wrong } } }),
-      ).to.match(/privateKey is no RSA key/);
+      ).to.match(/privateKey is not an RSA key/);
     const shown = await configure({ ...at, forge: { name: 'github', app }, credentials: { type: 'app' } });
     expect(shown.forge).to.deep.include({ name: 'github', hasToken: true, appId: 'Iv23abc' });
     expect(shown.credentials).to.deep.equal({ type: 'app', username: null, publicKey: null });
@@ -195,7 +192,7 @@ describe('the forge of a binding', function () {
       { forge: { name: 'gitlab' } },
     ])
       expect(await refused(input), JSON.stringify(input)).to.match(
-        /^BAD_REQUEST: forge\.token: the one that is kept was given for https:\/\/git\.example\.org\/api\/v1, not for https:/,
+        /^BAD_REQUEST: forge\.token: the stored token was given for https:\/\/git\.example\.org\/api\/v1, not for https:/,
       );
     expect(await binding()).to.include({ forgeUrl: 'https://git.example.org/api/v1' });
   });
@@ -210,11 +207,11 @@ describe('the forge of a binding', function () {
         forge({ url: 'ftp://x' }),
         /^forge\.url: this is not an http\(s\) address; write something like https/,
       ],
-      [forge({ url: 'http://git.example.org' }), /^forge\.url: the token would travel in the clear/],
+      [forge({ url: 'http://git.example.org' }), /^forge\.url: http:\/\/ would send the token unencrypted/],
       [forge({ url: 'https://a:b@git.example.org' }), /^forge\.url: the token does not belong/],
       [forge({ url: 'https://git.example.org/?x' }), /^forge\.url: .* no \? and no #/],
       [forge({ url: 'https://169.254.169.254/' }), /^forge\.url: .*HEADGATE_PRIVATE_TARGETS/],
-      [forge({ project: 'acme' }), /^forge\.project: this is none; write owner\/name/],
+      [forge({ project: 'acme' }), /^forge\.project: this is not a project; write owner\/name/],
       [forge({ project: 'a/../b' }), /^forge\.project/],
       [forge({}, 'https://git.example.org/pipes.git'), /^forge\.project: the address of the repository/],
       [forge({ name: 'bitbucket' }), /^forge\.url: git\.example\.org is not bitbucket\.org/],
@@ -222,13 +219,13 @@ describe('the forge of a binding', function () {
       [forge({ token: 'two\nlines' }), /^forge\.token holds a blank or a line break/],
       [forge({ webhookSecret: 'a secret with blanks in' }), /^forge\.webhookSecret holds/],
       [forge({ webhookSecret: 'short' }), /webhookSecret/],
+      [{ repositoryUrl: REMOTE, forge: { name: 'none', token: TOKEN } }, /^forge\.token needs a forge/],
+      [{ repositoryUrl: REMOTE, review: { protectBranch: true } }, /^review: a remote repository has/],
       [
-        { repositoryUrl: REMOTE, forge: { name: 'none', token: TOKEN } },
-        /^forge\.token is of use with a forge only/,
+        { forge: { name: 'gitea', token: TOKEN } },
+        /^forge: Headgate keeps the pull requests of its own repository/,
       ],
-      [{ repositoryUrl: REMOTE, review: { protectBranch: true } }, /^review: the rules of a remote/],
-      [{ forge: { name: 'gitea', token: TOKEN } }, /^forge: the repository that Headgate serves itself/],
-      [{ forge: { name: 'none', webhookSecret: SECRET } }, /^forge\.webhookSecret is of use/],
+      [{ forge: { name: 'none', webhookSecret: SECRET } }, /^forge\.webhookSecret needs a forge/],
       [
         { repositoryUrl: 'git@git.example.org:a/b.git', caCertificate: AUTHORITY },
         /^knownHosts|^caCertificate/,

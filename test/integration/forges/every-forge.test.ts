@@ -4,13 +4,7 @@
  */
 import { expect } from 'chai';
 import type { Forge } from '../../../reconcilers/forges/forge.ts';
-import {
-  type Client,
-  clientOf,
-  type ForgeServer,
-  SERVERS,
-  shaOf,
-} from '../../support/servers/forges/index.ts';
+import { clientOf, SERVERS, shaOf, useForge } from '../../support/servers/forges/index.ts';
 
 const REQUEST = {
   title: 'Promote orders',
@@ -28,17 +22,10 @@ const STATUS = {
 
 for (const Server of SERVERS) {
   describe(`the client of ${Server.name.replace('Server', '')}`, () => {
-    let server: ForgeServer;
-    let client: Client;
+    const { server, client } = useForge(Server);
     let forge: Forge;
-    beforeEach(async () => {
-      server = await new Server().listen();
-      client = clientOf(server);
+    beforeEach(() => {
       forge = client.forge;
-    });
-    afterEach(async () => {
-      await client.forges.close();
-      await server.stop();
     });
     const sticky = (body: string, commentId: string | null = null) =>
       forge.comment(1, { marker: MARKER, body: `${MARKER}\n${body}`, commentId });

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { ForgeError } from '../../../reconcilers/forges/forge.ts';
 import { AUTHORITY } from '../../support/fixtures/certificates.ts';
 import { writtenForms } from '../../support/scenes/stored-secrets.ts';
-import { type Client, clientOf, type ForgeServer, SERVERS } from '../../support/servers/forges/index.ts';
+import { clientOf, SERVERS, useForge } from '../../support/servers/forges/index.ts';
 import { ForwardProxy } from '../../support/servers/forward-proxy.ts';
 
 async function failure(work: Promise<unknown>): Promise<ForgeError> {
@@ -24,18 +24,13 @@ const told = async (work: Promise<unknown>) => {
 
 for (const Server of SERVERS) {
   describe(`a bad day of ${Server.name.replace('Server', '')}`, () => {
-    let server: ForgeServer;
-    let client: Client;
-    beforeEach(async () => {
-      server = await new Server().listen();
-      server.add();
-      client = clientOf(server);
+    // Before the hooks that end the two: its log is whole then.
+    afterEach(() => {
+      for (const form of writtenForms(server.token)) expect(client.log()).not.to.contain(form);
     });
-    afterEach(async () => {
-      const log = client.log();
-      for (const form of writtenForms(server.token)) expect(log).not.to.contain(form);
-      await client.forges.close();
-      await server.stop();
+    const { server, client } = useForge(Server);
+    beforeEach(() => {
+      server.add();
     });
 
     it('tells that the token is wrong or expired, and repeats it in no form', async () => {

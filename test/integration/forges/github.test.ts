@@ -3,7 +3,7 @@
  * tokens of apps, of fine and coarse grain.
  */
 import { expect } from 'chai';
-import { type Client, clientOf, GitHubServer, shaOf } from '../../support/servers/forges/index.ts';
+import { faultOf, GitHubServer, shaOf, useForge } from '../../support/servers/forges/index.ts';
 
 /** Method and path of https://docs.github.com/rest, with the fields of the body that it requires and those that it knows. */
 const PUBLISHED: [method: string, path: RegExp, required: string[], known: string[]][] = [
@@ -39,21 +39,7 @@ const QUERIES: Record<string, string[]> = {
 };
 
 describe('GitHub', () => {
-  let server: GitHubServer;
-  let client: Client;
-  beforeEach(async () => {
-    server = await new GitHubServer().listen();
-    client = clientOf(server);
-  });
-  afterEach(async () => {
-    await client.forges.close();
-    await server.stop();
-  });
-  const fault = (work: Promise<unknown>) =>
-    work.then(
-      () => 'nothing',
-      (error: { fault: string; message: string }) => `${error.fault}: ${error.message}`,
-    );
+  const { server, client } = useForge(GitHubServer);
   const sticky = (body: string, commentId: string | null) =>
     client.forge.comment(1, { marker: '<!-- m -->', body, commentId });
 
@@ -65,7 +51,7 @@ describe('GitHub', () => {
     server.tokenEnd = null;
     expect(await client.forge.tokenEnd()).to.equal(null);
     server.maySetStatus = false;
-    expect(await fault(client.forge.check())).to.match(/^credentials: .*statuses: write/);
+    expect(await faultOf(client.forge.check())).to.match(/^credentials: .*statuses: write/);
   });
 
   it('is asked nothing that its description does not have', async () => {
@@ -108,7 +94,7 @@ describe('GitHub', () => {
       status: 403,
       text: '{"message":"You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}',
     });
-    expect(await fault(client.forge.get(1))).to.match(
+    expect(await faultOf(client.forge.get(1))).to.match(
       /^rate-limited: GitHub .* asked again at \d\d:\d\d UTC$/,
     );
   });
@@ -126,7 +112,7 @@ describe('GitHub', () => {
 
   it('tells what a token of coarse grain lacks', async () => {
     server.scopes = 'read:org, gist';
-    expect(await fault(client.forge.check())).to.match(
+    expect(await faultOf(client.forge.check())).to.match(
       /^credentials: .*no scope "repo"; make one that has it$/,
     );
     server.scopes = 'public_repo';
@@ -147,7 +133,7 @@ describe('GitHub', () => {
     expect(pull).to.include({ isFork: true, author: 'somebody', mergedBy: null, isDraft: false });
     for (const address of ['javascript:alert(1)', 'data:text/html,x', '//x.org']) {
       server.fault = () => ({ status: 200, text: JSON.stringify({ ...GHOST, html_url: address }) });
-      expect(await fault(client.forge.get(1)), address).to.match(/^unavailable: .*html_url/);
+      expect(await faultOf(client.forge.get(1)), address).to.match(/^unavailable: .*html_url/);
     }
     const long = { ...GHOST, title: 'x\0'.repeat(5_000), body: 'y'.repeat(100_000) };
     server.fault = () => ({ status: 200, text: JSON.stringify(long) });

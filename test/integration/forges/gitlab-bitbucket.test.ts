@@ -2,30 +2,17 @@
 import { expect } from 'chai';
 import {
   BitbucketServer,
-  type Client,
   clientOf,
+  faultOf,
   GitLabServer,
   shaOf,
+  useForge,
 } from '../../support/servers/forges/index.ts';
 
-const fault = (work: Promise<unknown>) =>
-  work.then(
-    () => 'nothing',
-    (error: { fault: string; message: string }) => `${error.fault}: ${error.message}`,
-  );
 const STATUS = { context: 'headgate/prod', description: 'd', url: 'https://x.org/1' };
 
 describe('GitLab', () => {
-  let server: GitLabServer;
-  let client: Client;
-  beforeEach(async () => {
-    server = await new GitLabServer().listen();
-    client = clientOf(server);
-  });
-  afterEach(async () => {
-    await client.forges.close();
-    await server.stop();
-  });
+  const { server, client } = useForge(GitLabServer);
 
   it('is not troubled by what it takes no status for: what is pending already, and the head of a fork', async () => {
     server.add();
@@ -38,11 +25,11 @@ describe('GitLab', () => {
       status: 400,
       text: '{"message":"Cannot transition status via :drop from :success"}',
     });
-    expect(await fault(client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'failure' }))).to.match(
+    expect(await faultOf(client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'failure' }))).to.match(
       /^refused/,
     );
     server.fault = () => ({ status: 400, text: '{"message":"state does not have a valid value"}' });
-    expect(await fault(client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'success' }))).to.match(
+    expect(await faultOf(client.forge.setStatus(shaOf('head 1'), { ...STATUS, state: 'success' }))).to.match(
       /^refused: .*status 400 \(state does not have a valid value\)/,
     );
   });
@@ -85,11 +72,11 @@ describe('GitLab', () => {
 
   it('tells what the token lacks, also where it is too old to tell its scopes', async () => {
     server.scopes = ['read_api'];
-    expect(await fault(client.forge.check())).to.match(/^credentials: .*no scope "api"/);
+    expect(await faultOf(client.forge.check())).to.match(/^credentials: .*no scope "api"/);
     server.scopes = null;
     await client.forge.check();
     server.mayWrite = false;
-    expect(await fault(client.forge.check())).to.match(/^credentials: .*Developer at least/);
+    expect(await faultOf(client.forge.check())).to.match(/^credentials: .*Developer at least/);
   });
 
   it('names its project with all groups', async () => {
@@ -113,16 +100,7 @@ describe('GitLab', () => {
 });
 
 describe('Bitbucket Cloud', () => {
-  let server: BitbucketServer;
-  let client: Client;
-  beforeEach(async () => {
-    server = await new BitbucketServer().listen();
-    client = clientOf(server);
-  });
-  afterEach(async () => {
-    await client.forges.close();
-    await server.stop();
-  });
+  const { server, client } = useForge(BitbucketServer);
   const sticky = (body: string, commentId: string | null) =>
     client.forge.comment(1, { marker: '<!-- headgate:plan:1 -->', body, commentId });
 
@@ -185,7 +163,7 @@ describe('Bitbucket Cloud', () => {
 
   it('tells what the token lacks', async () => {
     server.scopes = 'repository pullrequest';
-    expect(await fault(client.forge.check())).to.match(/^credentials: .*pullrequest:write/);
+    expect(await faultOf(client.forge.check())).to.match(/^credentials: .*pullrequest:write/);
     server.scopes = 'repository:write, pullrequest:write';
     await client.forge.check();
   });

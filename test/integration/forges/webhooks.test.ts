@@ -5,9 +5,8 @@ import { expect } from 'chai';
 import { deleteOldDeliveries } from '../../../controller/delivery/bindings/index.ts';
 import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
 import { send } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import type { TestUser } from '../../support/users/person.ts';
 
 interface Example {
   name: string;
@@ -67,22 +66,19 @@ const FORGES: Record<string, { sign: Sign; repositoryUrl: string }> = {
 
 describe('a signed webhook', function () {
   this.timeout(30_000);
-  let test: TestController;
-  let root: TestUser;
+  const test = useController({ trustedProxies: ['127.0.0.1'] });
+  const root = useRoot(test);
   let teamId: string;
   let made = 0;
   let addresses = 0;
   const woken: { loop: string; key: string }[] = [];
   before(async () => {
-    test = await startTestController({ trustedProxies: ['127.0.0.1'] });
-    root = await test.root();
     ({ id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'T' }));
     const { bus } = test.controller.systemContext('test').services;
     bus.on('wake', ({ loop, key, trigger }) => {
       if (trigger === 'webhook') woken.push({ loop, key });
     });
   });
-  after(() => test?.stop());
   beforeEach(() => {
     woken.length = 0;
   });
@@ -164,7 +160,7 @@ describe('a signed webhook', function () {
           .db('webhook_deliveries')
           .count({ count: '*' })
           .whereLike('delivery_id', 'd-_%');
-        expect(Number(rows[0]?.count)).to.be.at.least(2);
+        expect(Number((rows as { count: unknown }[])[0]?.count)).to.be.at.least(2);
       });
 
       it('is too large beyond 25 MiB, whatever its signature says, and known by its binding', async () => {
@@ -291,7 +287,7 @@ describe('a signed webhook', function () {
       .update({ sealed_webhook_secret: sealed });
     const answer = await call(hook, '{}', FORGES.gitea?.sign('{}', 'x'));
     expect(answer.status).to.equal(503);
-    expect(answer.text).to.contain('set it anew');
+    expect(answer.text).to.contain('set the secret again');
   });
 
   it('is forgotten after three days', async () => {

@@ -1,25 +1,23 @@
 /** Days of log lines come and go with the clock, and replicas that do the same at once do not clash. */
 import { expect } from 'chai';
-import { keepLogDays, limitLogSize } from '../../../controller/fleet/logs/index.ts';
+import { limitLogSize, maintainLogDays } from '../../../controller/fleet/logs/index.ts';
 import { dayOf, ensureDays, insertLines } from '../../../controller/fleet/logs/store.ts';
 import { writeSetting } from '../../../controller/platform/runtime/settings-store.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { QUIET, useEachPlatform } from '../../support/harness/platform.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 describe('the retention of log lines', () => {
-  let platform: TestPlatform;
+  const platform = useEachPlatform();
   let clock: ReturnType<typeof manualClock>;
 
-  beforeEach(async () => {
-    platform = await startTestPlatform();
+  beforeEach(() => {
     clock = manualClock(Date.parse('2026-11-20T22:30:00Z'));
   });
-  afterEach(() => platform?.stop());
 
-  const keep = () => keepLogDays({ db: platform.db, clock, log: QUIET });
+  const keep = () => maintainLogDays({ db: platform.db, clock, log: QUIET });
   const write = (line: string) =>
     insertLines(platform.db, [
       { receivedAt: new Date(clock.now()), nodeId: 'n', pipelineId: 'p', level: 'INFO', line },

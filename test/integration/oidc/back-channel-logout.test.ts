@@ -2,12 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
-import {
-  type SignedIn,
-  type SingleSignOn,
-  startSingleSignOn,
-  userOf,
-} from '../../support/scenes/single-sign-on.ts';
+import { type SignedIn, userOf, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import {
   CLIENT_ID,
   type Claims,
@@ -21,14 +16,7 @@ import {
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
 describe('a back-channel logout', () => {
-  let scene: SingleSignOn;
-  before(async () => {
-    scene = await startSingleSignOn();
-  });
-  after(() => scene?.stop());
-  afterEach(() => {
-    scene.provider.changes = {};
-  });
+  const scene = useSingleSignOn();
 
   /** As section 2.4 has it. */
   const claimsOf = (more: Claims): Claims => {

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { followOidcFile } from '../../../controller/identity/administration/index.ts';
 import { startController } from '../../../controller/main.ts';
 import { writeAudit } from '../../../controller/platform/operation/audit-writer.ts';
-import { createExecute } from '../../../controller/platform/operation/operation.ts';
+import { createExecute } from '../../../controller/platform/operation/execute.ts';
 import { ROOT, startTestController, type TestController } from '../../support/harness/controller.ts';
 import {
   CLIENT_ID,
@@ -132,7 +132,7 @@ access: { confirmationDays: 14, breakGlass: [${ROOT.email}], onlyByProvider: tru
     [
       'no secret',
       'providers: [{ id: a, issuer: "https://id.example", clientId: b }]',
-      /say where the secret/,
+      /which says where the client secret is/,
     ],
     [
       'a variable that is not set',
@@ -164,7 +164,7 @@ access: { breakGlass: [plain@example.org] }
     expect(await follow()).to.equal(false);
     expect(await follow()).to.equal(false);
     const { oidcFile, ...after } = { ...(await settings()), rows: await trace() };
-    expect(oidcFile?.error).to.match(/plain@example.org is no super admin/);
+    expect(oidcFile?.error).to.match(/plain@example.org is not a super admin/);
     expect({ ...after, oidcFile: before.oidcFile }).to.deep.equal(before);
     write();
     expect(await follow()).to.equal(true);

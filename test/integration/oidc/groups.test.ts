@@ -1,22 +1,17 @@
 /** What groups a provider names, and what follows for teams. */
 import { expect } from 'chai';
-import { type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 
 describe('groups of the identity provider at sign-in', () => {
   for (const userinfoOnly of [false, true])
     describe(userinfoOnly ? 'told by userinfo' : 'told in the ID token', () => {
-      let scene: SingleSignOn;
+      const scene = useSingleSignOn({ userinfoOnly });
       const teams: Record<string, string> = {};
       before(async () => {
-        scene = await startSingleSignOn({ userinfoOnly });
         for (const name of ['alpha', 'beta', 'everybody'])
           teams[name] = (await scene.root.mutate<{ id: string }>('team.create', { name })).id;
       });
-      after(() => scene?.stop());
       beforeEach(() => sync());
-      afterEach(() => {
-        scene.provider.changes = {};
-      });
 
       const sync = (more: object = {}) =>
         scene.root.mutate('settings.updateOidcTeamMappings', {
@@ -90,7 +85,7 @@ describe('groups of the identity provider at sign-in', () => {
           expect((await scene.signIn(subject)).user?.id).to.equal(user?.id);
           expect(await rolesOf(user?.id)).to.deep.equal(BOTH);
           expect((await lastSignIn(user?.id)).groupsKept).to.be.a('string');
-          expect(scene.test.log()).to.include('groups of a sign-in not known');
+          expect(scene.test.log()).to.include('the groups of a sign-in are unknown');
         });
 
       it('finds them where the provider keeps them', async () => {

@@ -3,24 +3,22 @@ import { expect } from 'chai';
 import { refreshUsers } from '../../../controller/identity/oidc/index.ts';
 import type { UserSummary } from '../../../schemas/api/people.ts';
 import { send } from '../../support/clients/http.ts';
-import { SESSION, type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { SESSION, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 import { Walker } from '../../support/users/walk.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('somebody whom the provider confirms no more', () => {
-  let scene: SingleSignOn;
+  const scene = useSingleSignOn();
   let teamId: string;
   before(async () => {
-    scene = await startSingleSignOn();
     ({ id: teamId } = await scene.root.mutate<{ id: string }>('team.create', { name: 'By claim' }));
     await scene.root.mutate('settings.updateOidcTeamMappings', {
       ...{ mappings: [{ group: 'editors', teamId, role: 'EDITOR' }], defaultRole: 'VIEWER' },
       ...{ groupSyncEnabled: true, groupsScope: 'groups' },
     });
   });
-  after(() => scene?.stop());
   afterEach(async () => {
     scene.provider.changes = {};
     scene.provider.givesRefreshTokens = false;

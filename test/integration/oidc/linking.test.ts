@@ -2,17 +2,13 @@
 import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
 import { untilWaiting } from '../../support/harness/lock-waiters.ts';
-import { SESSION, type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { SESSION, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 import { Walker } from '../../support/users/walk.ts';
 
 describe('accounts and what a provider says of an address', () => {
-  let scene: SingleSignOn;
+  const scene = useSingleSignOn();
   let accounts = 0;
-  before(async () => {
-    scene = await startSingleSignOn();
-  });
-  after(() => scene?.stop());
 
   const newAccount = async () => {
     const email = `account-${++accounts}@example.org`;

@@ -2,15 +2,12 @@
 import { expect } from 'chai';
 import type { OidcTest, OidcView } from '../../../schemas/api/identity-providers.ts';
 import { send } from '../../support/clients/http.ts';
-import { type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { expectRefused } from '../../support/users/person.ts';
 import { Walker } from '../../support/users/walk.ts';
 
 describe('the options of an identity provider', () => {
-  let scene: SingleSignOn;
-  before(async () => {
-    scene = await startSingleSignOn();
-  });
-  after(() => scene?.stop());
+  const scene = useSingleSignOn();
   afterEach(async () => {
     scene.provider.changes = {};
     await scene.root.mutate('settings.disableOidc', {});
@@ -52,22 +49,20 @@ describe('the options of an identity provider', () => {
   for (const [options, says] of [
     [
       { extraParameters: { redirect_uri: 'https://evil.example' } },
-      /^options\.extraParameters\.redirect_uri is said by/,
+      /^options\.extraParameters\.redirect_uri is set by/,
     ],
-    [{ extraParameters: { 'a b': 'x' } }, /"a b" is no name of a parameter/],
-    [{ prompt: 'none' }, /^options\.prompt: "none" is none of/],
-    [{ scopes: 'a"b' }, /^options\.scopes: give names/],
-    [{ allowedDomains: ['exa mple'] }, /^options\.allowedDomains: "exa mple" is no domain/],
-    [{ caCertificate: 'none' }, /^options\.caCertificate: give certificates in PEM/],
+    [{ extraParameters: { 'a b': 'x' } }, /"a b" is not a valid parameter name/],
+    [{ prompt: 'none' }, /^options\.prompt: "none" is not one of/],
+    [{ scopes: 'a"b' }, /^options\.scopes: enter names/],
+    [{ allowedDomains: ['exa mple'] }, /^options\.allowedDomains: "exa mple" is not a domain/],
+    [{ caCertificate: 'none' }, /^options\.caCertificate: enter certificates in PEM/],
     [
       { caCertificate: '-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----' },
       /^options\.caCertificate/,
     ],
   ] as const)
     it(`cannot be ${JSON.stringify(options).slice(0, 60)}`, async () => {
-      const { status, fault } = await call({ options });
-      expect(status).to.equal(400);
-      expect(fault?.message).to.match(says);
+      expectRefused(await call({ options }), 400, says);
     });
 
   it('are taken without the blanks that were pasted along, as issuer, client and secret are', async () => {
@@ -152,7 +147,7 @@ describe('the options of an identity provider', () => {
     const none = await call({ ...byKey, clientSecret: 'no key' });
     expect([none.status, none.fault?.message]).to.satisfy(
       ([status, message]: [number, string]) =>
-        status === 400 && /^clientSecret: give a private key/.test(message),
+        status === 400 && /^clientSecret: enter a private key/.test(message),
     );
     await say({ clientKeyId: scene.provider.clientKey.kid }, { ...byKey, clientSecret: pem });
     expect((await scene.signIn(scene.somebody())).user).not.to.equal(null);
@@ -165,7 +160,7 @@ describe('the options of an identity provider', () => {
     const wrong = await test({ clientSecret: 'wrong' });
     expect(wrong).to.include({ ok: false, clientAccepted: false });
     expect(wrong.problems.join()).to.match(
-      /^The provider does not take the client id and secret: invalid_client/,
+      /^The provider does not accept the client id and secret: invalid_client/,
     );
     const unknown = await test({
       clientId: 'nobody',
@@ -204,7 +199,7 @@ describe('the options of an identity provider', () => {
     expect((await scene.signIn(scene.somebody())).page).to.equal('/sign-in?problem=oidc_refused');
     const { lastFailure } = (await view()) ?? {};
     expect(lastFailure?.message).to.equal(
-      'the provider does not take the client id and secret: invalid_client (401): AADSTS7000215: the secret has expired',
+      'the provider does not accept the client id and secret: invalid_client (401): AADSTS7000215: the secret has expired',
     );
     expect(scene.test.log()).to.include('AADSTS7000215');
   });

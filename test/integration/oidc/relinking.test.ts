@@ -1,17 +1,13 @@
 /** A provider that calls somebody otherwise than before: a super admin unlinks, and the next sign-in is joined. */
 import { expect } from 'chai';
 import { type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
-import { type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';
 
 const DAY_MS = 86_400_000;
 
 describe('an account whose subject or issuer has changed', () => {
-  let scene: SingleSignOn;
-  before(async () => {
-    scene = await startSingleSignOn();
-  });
-  after(() => scene?.stop());
+  const scene = useSingleSignOn();
 
   const unlink = (userId: string, issuer?: string, by: TestUser = scene.root) =>
     by.call('mutation', 'admin.unlinkProvider', { userId, ...(issuer && { issuer }) });

@@ -2,20 +2,11 @@
 import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import {
-  ATTEMPT,
-  type SingleSignOn,
-  startSingleSignOn,
-  userOf,
-} from '../../support/scenes/single-sign-on.ts';
+import { ATTEMPT, userOf, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { Walker } from '../../support/users/walk.ts';
 
 describe('sign-in at an identity provider over two controllers', () => {
-  let scene: SingleSignOn;
-  before(async () => {
-    scene = await startSingleSignOn();
-  });
-  after(() => scene?.stop());
+  const scene = useSingleSignOn();
 
   /** On the same database and with the same key, as browsers know it under that address. */
   const another = (baseUrl: string): Promise<TestController> =>
@@ -61,11 +52,7 @@ describe('sign-in at an identity provider over two controllers', () => {
 });
 
 describe('sign-in at an identity provider over https', () => {
-  let scene: SingleSignOn;
-  before(async () => {
-    scene = await startSingleSignOn();
-  });
-  after(() => scene?.stop());
+  const scene = useSingleSignOn();
 
   it('binds its cookie to the host, and to https', async () => {
     const test = await startTestController({

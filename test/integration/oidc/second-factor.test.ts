@@ -1,27 +1,17 @@
 /** A second factor that a team requires, of whoever signs in at an identity provider. */
 import { expect } from 'chai';
-import {
-  type SignedIn,
-  type SingleSignOn,
-  startSingleSignOn,
-  userOf,
-} from '../../support/scenes/single-sign-on.ts';
+import { type SignedIn, userOf, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { codeOf } from '../../support/users/authenticator.ts';
-import { callProcedure } from '../../support/users/person.ts';
+import { callProcedure, expectRefused } from '../../support/users/person.ts';
 
 describe('the second factor of whoever signs in at an identity provider', () => {
-  let scene: SingleSignOn;
+  const scene = useSingleSignOn();
   let teamId: string;
   before(async () => {
-    scene = await startSingleSignOn();
     ({ id: teamId } = await scene.root.mutate<{ id: string }>('team.create', { name: 'careful' }));
     await scene.db('teams').where({ id: teamId }).update({ require_two_factor: true });
     // Who makes a team is in it.
     await scene.db('team_members').where({ team_id: teamId }).delete();
-  });
-  after(() => scene?.stop());
-  afterEach(() => {
-    scene.provider.changes = {};
   });
 
   const say = (secondFactor: string) =>
@@ -76,8 +66,10 @@ describe('the second factor of whoever signs in at an identity provider', () => 
   it('is set up here by nobody without a password of whom no team asks for it', async () => {
     await say('ASK');
     const free = await scene.signIn(scene.somebody());
-    const { status, fault } = await call(free, 'user.setupTotp');
-    expect(status).to.equal(412);
-    expect(fault?.message).to.match(/asked for by your identity provider/);
+    expectRefused(
+      await call(free, 'user.setupTotp'),
+      412,
+      /your identity provider asks for the second factor/,
+    );
   });
 });

@@ -1,13 +1,7 @@
 /** Two identity providers side by side: nothing of one counts for the other. */
 import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
-import {
-  CALLBACK,
-  type SignedIn,
-  type SingleSignOn,
-  startSingleSignOn,
-  userOf,
-} from '../../support/scenes/single-sign-on.ts';
+import { CALLBACK, type SignedIn, userOf, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import {
   CLIENT_ID,
   CLIENT_SECRET,
@@ -20,16 +14,14 @@ const LOGIN = '/api/auth/oidc/login';
 const PARTNERS = `${LOGIN}?provider=partners`;
 
 describe('two identity providers', () => {
-  let scene: SingleSignOn;
+  const scene = useSingleSignOn();
   let partners: TestIdentityProvider;
   before(async () => {
-    scene = await startSingleSignOn();
     partners = await startIdentityProvider({ headgate: scene.test.url });
     await add();
   });
   after(async () => {
     await partners?.stop();
-    await scene?.stop();
   });
 
   const client = () => ({
@@ -145,7 +137,7 @@ describe('two identity providers', () => {
     });
     expect([status, fault?.message]).to.deep.equal([
       400,
-      'issuer: the provider "partners" has it already; each issuer is set once',
+      'issuer: the provider "partners" has this issuer already; change that provider',
     ]);
   });
 

@@ -2,26 +2,13 @@
 import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
 import { untilWaiting } from '../../support/harness/lock-waiters.ts';
-import {
-  ATTEMPT,
-  SESSION,
-  type SingleSignOn,
-  startSingleSignOn,
-  userOf,
-} from '../../support/scenes/single-sign-on.ts';
+import { ATTEMPT, SESSION, userOf, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { CLIENT_ID, CLIENT_SECRET } from '../../support/servers/identity-provider.ts';
 import { makeUser } from '../../support/users/person.ts';
 import { Walker } from '../../support/users/walk.ts';
 
 describe('sign-in at an identity provider', () => {
-  let scene: SingleSignOn;
-  before(async () => {
-    scene = await startSingleSignOn();
-  });
-  after(() => scene?.stop());
-  afterEach(() => {
-    scene.provider.changes = {};
-  });
+  const scene = useSingleSignOn();
 
   const rowsOf = (userId: string) =>
     scene

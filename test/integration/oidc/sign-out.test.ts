@@ -1,18 +1,11 @@
 /** Signing out at the provider too: nobody ends on an error page of the provider. */
 import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
-import { type SignedIn, type SingleSignOn, startSingleSignOn } from '../../support/scenes/single-sign-on.ts';
+import { type SignedIn, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { rs256 } from '../../support/servers/identity-provider.ts';
 
 describe('signing out at an identity provider', () => {
-  let scene: SingleSignOn;
-  before(async () => {
-    scene = await startSingleSignOn();
-  });
-  after(() => scene?.stop());
-  afterEach(() => {
-    scene.provider.changes = {};
-  });
+  const scene = useSingleSignOn();
 
   async function signOut({ walker }: SignedIn): Promise<URL> {
     const answer = await send(`${scene.test.url}/api/auth/sign-out`, {

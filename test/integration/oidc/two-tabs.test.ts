@@ -1,20 +1,10 @@
 /** Two tabs of one browser that sign in at the same time, and a browser that comes back late. */
 import { expect } from 'chai';
-import {
-  ATTEMPT,
-  CALLBACK,
-  type SingleSignOn,
-  startSingleSignOn,
-  userOf,
-} from '../../support/scenes/single-sign-on.ts';
+import { ATTEMPT, CALLBACK, userOf, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { Walker } from '../../support/users/walk.ts';
 
 describe('two tabs that sign in at an identity provider at once', () => {
-  let scene: SingleSignOn;
-  before(async () => {
-    scene = await startSingleSignOn();
-  });
-  after(() => scene?.stop());
+  const scene = useSingleSignOn();
 
   /** Up to the way back, which is not gone. */
   async function tab(walker: Walker, next: string): Promise<string> {

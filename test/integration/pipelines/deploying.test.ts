@@ -4,10 +4,10 @@ import type { ConfigResponse } from '../../../schemas/agent/protocol.ts';
 import type { DeployPreview, Pipeline, Version, VersionSummary } from '../../../schemas/api/pipelines.ts';
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
+import { enrollmentToken } from '../../support/scenes/places.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { TestUser } from '../../support/users/person.ts';
 
 interface Made {
   versionId: string;
@@ -15,21 +15,16 @@ interface Made {
 }
 
 describe('versions of a pipeline that people draw', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let environmentId: string;
   let node: TestNode;
 
   before(async () => {
-    test = await startTestController();
-    root = await test.root();
     ({ environmentId } = await testEnvironment(root));
-    const { token } = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
-      environmentId,
-    });
+    const token = await enrollmentToken(root, environmentId);
     node = await enrollNode(test.url, token);
   });
-  after(() => test?.stop());
 
   const draw = (graph = soundGraph()) => drawPipeline(root, environmentId, graph);
   const deploy = (pipelineId: string, changelog = 'a change') =>
@@ -262,7 +257,7 @@ timezone: local
       ['- a\n- b\n', /A config is a mapping/],
       ['sources:\n  in: { format: json }\n', /line 2: "in" lacks its type/],
       ['sinks:\n  out: { type: blackhole }\n', /line 2: "out" lacks its inputs/],
-      ['sources:\n  "a b": { type: demo_logs }\n', /line 2: "a b" is no component key/],
+      ['sources:\n  "a b": { type: demo_logs }\n', /line 2: "a b" is not a valid component key/],
       ['a: 1\n---\nb: 2\n', /one YAML document/],
       [`a: &x [${'1,'.repeat(1_000)}]\nb: [${'*x,'.repeat(200)}]\n`, /aliases/],
       [`a: &x ${'long '.repeat(20_000)}\nb: [${'*x,'.repeat(200)}]\n`, /aliases/],
@@ -274,7 +269,7 @@ timezone: local
       ['a: 12345678901234567890\n', /too large to be kept exactly/],
       [
         'sources: { in: { type: a } }\nsinks: { in: { type: b, inputs: [x] } }\n',
-        /line 2: "in" stands in sources too/,
+        /line 2: "in" is in sources too/,
       ],
       [
         'sources: { lines: { type: demo_logs } }\nsinks: { out: { type: blackhole, inputs: [linse] } }\n',

@@ -3,21 +3,18 @@ import { expect } from 'chai';
 import type { GraphNode, Pipeline } from '../../../schemas/api/pipelines.ts';
 import type { SharedComponent } from '../../../schemas/api/shared-components.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { TestUser } from '../../support/users/person.ts';
+import { expectRefused } from '../../support/users/person.ts';
 
 describe('drawing', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let environmentId: string;
 
   before(async () => {
-    test = await startTestController();
-    root = await test.root();
     ({ environmentId } = await testEnvironment(root));
   });
-  after(() => test?.stop());
 
   const draw = (graph?: Parameters<typeof drawPipeline>[2]) => drawPipeline(root, environmentId, graph);
   const get = (id: string) => root.query<Pipeline>('pipeline.get', { id });
@@ -29,9 +26,11 @@ describe('drawing', () => {
       const { id, graphRevision } = await draw();
       const first = await save(id, { ...soundGraph('.a = 1'), graphRevision });
       expect(first.output?.graphRevision).to.equal(graphRevision + 1);
-      const second = await save(id, { ...soundGraph('.a = 2'), graphRevision });
-      expect(second.status).to.equal(409);
-      expect(second.fault?.message).to.match(/Somebody has saved this graph since you opened it/);
+      expectRefused(
+        await save(id, { ...soundGraph('.a = 2'), graphRevision }),
+        409,
+        /Somebody has saved this graph since you opened it/,
+      );
       const many = await Promise.all(
         Array.from({ length: 10 }, (_, index) =>
           save(id, { ...soundGraph(`.a = ${index + 10}`), graphRevision: graphRevision + 1 }),
@@ -52,7 +51,7 @@ describe('drawing', () => {
       expect((await get(id)).globalConfig).to.deep.equal({ timezone: 'local' });
       const { status, fault } = await save(id, { ...soundGraph(), globalConfig: { sources: {} } });
       expect(status).to.equal(400);
-      expect(fault?.message).to.match(/globalConfig holds "sources"/);
+      expect(fault?.message).to.match(/globalConfig contains "sources"/);
     });
 
     it('has bounds: components, edges, bytes, depth', async () => {
@@ -277,9 +276,11 @@ describe('drawing', () => {
       for (const key of ['mark', 'out']) {
         const nodeId = nodes.find(({ componentKey }) => componentKey === key)?.id;
         const input = { pipelineId, nodeId, sharedComponentId: of.id };
-        const { status, fault } = await root.call('mutation', 'sharedComponent.linkExisting', input);
-        expect(status).to.equal(400);
-        expect(fault?.message).to.match(/link components of one type/);
+        expectRefused(
+          await root.call('mutation', 'sharedComponent.linkExisting', input),
+          400,
+          /link components of one type/,
+        );
       }
     });
 
@@ -345,21 +346,6 @@ describe('drawing', () => {
         answers.push((await root.call('mutation', 'sharedComponent.linkExisting', input)).status);
       }
       expect(answers).to.deep.equal([200, 200, 200, 200, 400]);
-    });
-
-    it('has one name an environment, also when ten are made at once', async () => {
-      const answers = await Promise.all(
-        Array.from({ length: 10 }, () =>
-          root.call('mutation', 'sharedComponent.create', {
-            environmentId,
-            name: 'Many',
-            componentType: 'demo_logs',
-            kind: 'SOURCE',
-            config: {},
-          }),
-        ),
-      );
-      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, ...Array(9).fill(409)]);
     });
 
     it('is linked, updated, accepted and deleted at once without a 500', async () => {

@@ -7,18 +7,17 @@ import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { type Bus, createBus, type NamedBus, type Signal } from '../../../controller/platform/runtime/bus.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { QUIET, usePlatform } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/servers/tcp-proxy.ts';
 
 describe('the bus', () => {
-  let platform: TestPlatform;
+  const platform = usePlatform();
   let here: Bus;
   let there: Bus;
   const heard = { here: [] as Signal[], there: [] as Signal[] };
 
   before(async () => {
-    platform = await startTestPlatform();
     here = createBus({ url: platform.url, log: QUIET });
     there = createBus({ url: platform.url, log: QUIET });
     for (const [name, bus] of [
@@ -38,7 +37,6 @@ describe('the bus', () => {
   after(async () => {
     await here?.stop();
     await there?.stop();
-    await platform?.stop();
   });
 
   const user = (userId: string) => ({ type: 'user', userId }) as const;

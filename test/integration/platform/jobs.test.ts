@@ -2,18 +2,18 @@
 
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
-import type { Knex } from 'knex';
 import { connect } from '../../../controller/database/connect.ts';
 import { createJobs, type JobHandler, type Jobs } from '../../../controller/platform/runtime/jobs.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
+import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
 
 describe('jobs', function () {
   this.timeout(30_000);
   this.slow(8_000);
   let database: TestDatabase;
-  let db: Knex;
+  let db: TestDb;
   let jobs: Jobs;
   let log: string;
   let done: unknown[];
@@ -50,7 +50,7 @@ describe('jobs', function () {
       what: () => `${names.join()} to be done, not ${done.join()}:\n${log}`,
       timeoutMs: 15_000,
     });
-  const waiting = async () => Number((await db('graphile_worker.jobs').count('*'))[0]?.count);
+  const waiting = async () => Number((await db('graphile_worker.jobs').count({ count: '*' }).first())?.count);
 
   it('are done after the transaction that asks for them, and not where it fails', async () => {
     await db.transaction((tx) => jobs.add(tx, 'work', { name: 'kept' }));

@@ -16,7 +16,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Knex } from 'knex';
 import { agreeOnKeys, listKeys, openKeyring, rotateKeys } from '../../../controller/compose/keys.ts';
 import { type Config, readConfig } from '../../../controller/config.ts';
 import { connect } from '../../../controller/database/connect.ts';
@@ -35,6 +34,7 @@ import { readSetting } from '../../../controller/platform/runtime/settings-store
 import { insertSecret, readSecrets, updateSecretValue } from '../../../controller/secrets/secrets/store.ts';
 import { startTestController } from '../../support/harness/controller.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
+import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
 
 const RUNS = Number(process.env.HEADGATE_TEST_SEQUENCES ?? 25);
@@ -62,7 +62,7 @@ function withFaults(faults: Partial<typeof fs>, work: () => void): void {
 describe('the keys', function () {
   this.timeout(30_000);
   let database: TestDatabase;
-  let db: Knex;
+  let db: TestDb;
   let environmentId: string;
   const folder = mkdtempSync(join(tmpdir(), 'headgate-keys-'));
   let folders = 0;
@@ -254,7 +254,7 @@ describe('the keys', function () {
       expect(await values(after)).to.deep.equal({ [id]: 'first' });
       expect(await agreeOnKeys(db, after)).to.equal(true);
       const told = said.join('\n');
-      expect(told).to.include('2 texts are sealed anew').and.include('Back up the file secret-key');
+      expect(told).to.include('2 texts were resealed').and.include('Back up the file secret-key');
       for (const key of readKeyFile(keyFile(config.dataDir))) expect(told).not.to.include(key);
       const audit = await db('audit_log').where({ action: 'keys.rotated' }).first();
       expect(audit.diff).to.deep.equal({ fingerprint: [before.fingerprint, after.fingerprint] });
@@ -494,7 +494,7 @@ describe('the keys', function () {
       const rotate = await run(['keys', 'rotate'], variables);
       expect(rotate.err).to.equal('');
       expect(rotate.code).to.equal(0);
-      expect(rotate.out).to.include('1 texts are sealed anew');
+      expect(rotate.out).to.include('1 texts were resealed');
       const keys = readFileSync(keyFile(config.dataDir), 'utf8').trim().split('\n');
       for (const text of [list.out, rotate.out]) for (const key of keys) expect(text).not.to.include(key);
       expect((await run(['keys'], variables)).code).to.equal(2);
@@ -518,7 +518,7 @@ describe('the keys', function () {
         HEADGATE_DATA_DIR: config.dataDir,
       };
       const file = join(ROOT, 'controller/cli.ts');
-      for (const waitFor of ['New key', 'texts are sealed anew']) {
+      for (const waitFor of ['New key', 'texts were resealed']) {
         const child = spawn(process.execPath, [file, 'keys', 'rotate'], {
           env,
           stdio: ['ignore', 'pipe', 'ignore'],

@@ -90,6 +90,22 @@ describe('the keyring', () => {
   }
 });
 
+describe('a signed text', () => {
+  const keyring = createKeyring(KEY);
+
+  it('is known by its signature, for its purpose alone', () => {
+    const signature = keyring.sign('state 1', 'sign-in');
+    expect(keyring.isSigned('state 1', signature, 'sign-in')).to.equal(true);
+    expect(keyring.isSigned('state 2', signature, 'sign-in')).to.equal(false);
+    expect(keyring.isSigned('state 1', signature, 'downloads')).to.equal(false);
+    expect(
+      keyring.isSigned('state 1', createKeyring(`${KEY}!`).sign('state 1', 'sign-in'), 'sign-in'),
+    ).to.equal(false);
+    for (const wrong of ['', '.', signature.slice(0, -1), signature.replace(/\..*/, '.')])
+      expect(keyring.isSigned('state 1', wrong, 'sign-in'), wrong).to.equal(false);
+  });
+});
+
 describe('a token', () => {
   it('is found by its id and known by its hash', () => {
     const minted = mintToken('hgn');

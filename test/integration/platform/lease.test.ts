@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { createLease, type Lease } from '../../../controller/platform/runtime/lease.ts';
 import { patient } from '../../support/harness/patience.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { QUIET, usePlatform } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 
 const TTL_MS = patient(250);
 
 describe('the lease', () => {
-  let platform: TestPlatform;
+  const platform = usePlatform();
   let keys = 0;
   let key: string;
   const leases: Lease[] = [];
@@ -36,16 +36,12 @@ describe('the lease', () => {
     expect((error as DomainError).code).to.equal('UNAVAILABLE');
   };
 
-  before(async () => {
-    platform = await startTestPlatform();
-  });
   beforeEach(() => {
     key = `key-${++keys}`;
   });
   afterEach(async () => {
     for (const one of leases.splice(0)) await one.stop();
   });
-  after(() => platform?.stop());
 
   it('is taken where the clock was set back by an hour after its holder had died', async () => {
     const dead = lease(true, 1_000);

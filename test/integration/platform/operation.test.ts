@@ -5,18 +5,19 @@ import Type from 'typebox';
 import { writeAudit } from '../../../controller/insight/audit/index.ts';
 import type { Actor, MutationContext } from '../../../controller/platform/operation/context.ts';
 import { DomainError, notFound } from '../../../controller/platform/operation/errors.ts';
+import { createExecute } from '../../../controller/platform/operation/execute.ts';
 import { createHeavySlots } from '../../../controller/platform/operation/heavy-slots.ts';
 import {
   type Access,
-  allows,
-  createExecute,
+  type Committed,
   mutation,
   query,
   type Scope,
 } from '../../../controller/platform/operation/operation.ts';
+import { allows } from '../../../controller/platform/operation/permissions.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type Role, Timestamp } from '../../../schemas/api/common.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { usePlatform } from '../../support/harness/platform.ts';
 
 const user = (roles: Record<string, Role> = {}, isSuperAdmin = false): Actor => ({
   type: 'user',
@@ -26,7 +27,7 @@ const user = (roles: Record<string, Role> = {}, isSuperAdmin = false): Actor => 
   isSuperAdmin,
   roles: new Map(Object.entries(roles)),
   sessionId: 's1',
-  owes: null,
+  requiredAction: null,
 });
 
 const Input = Type.Object(
@@ -35,7 +36,7 @@ const Input = Type.Object(
 );
 
 describe('an operation', () => {
-  let platform: TestPlatform;
+  const platform = usePlatform();
   const execute = createExecute(writeAudit);
   const steps: string[] = [];
 
@@ -72,62 +73,34 @@ describe('an operation', () => {
     audit: await platform.db('audit_log').whereRaw("metadata ->> 'key' = ?", [key]),
   });
 
-  before(async () => {
-    platform = await startTestPlatform();
-  });
   beforeEach(() => {
     steps.length = 0;
   });
-  after(() => platform?.stop());
 
-  const ORDER: {
-    reason: string;
-    actor: Actor;
-    input: unknown;
-    scope?: () => Scope;
-    code: string;
-    steps: string[];
-  }[] = [
-    {
-      reason: 'who, before all else',
-      actor: { type: 'anonymous' },
-      input: { bad: 1 },
-      code: 'UNAUTHORIZED',
-      steps: [],
-    },
-    {
-      reason: 'the input, before the scope',
-      actor: user(),
-      input: { bad: 1 },
-      code: 'BAD_REQUEST',
-      steps: [],
-    },
-    {
-      reason: 'the scope, before the role',
-      actor: user(),
-      input: { key: 'order' },
-      scope: () => {
+  const ORDER: [
+    reason: string,
+    actor: Actor,
+    input: unknown,
+    code: string,
+    steps: string[],
+    scope?: (() => Scope) | undefined,
+  ][] = [
+    ['who, before all else', { type: 'anonymous' }, { bad: 1 }, 'UNAUTHORIZED', []],
+    ['the input, before the scope', user(), { bad: 1 }, 'BAD_REQUEST', []],
+    [
+      'the scope, before the role',
+      user(),
+      { key: 'order' },
+      'NOT_FOUND',
+      ['scope'],
+      () => {
         throw notFound('Thing');
       },
-      code: 'NOT_FOUND',
-      steps: ['scope'],
-    },
-    {
-      reason: 'the role, before the work',
-      actor: user({ team: 'VIEWER' }),
-      input: { key: 'order' },
-      code: 'FORBIDDEN',
-      steps: ['scope'],
-    },
-    {
-      reason: 'and then the work',
-      actor: user({ team: 'EDITOR' }),
-      input: { key: 'order' },
-      code: 'OK',
-      steps: ['scope', 'run'],
-    },
+    ],
+    ['the role, before the work', user({ team: 'VIEWER' }), { key: 'order' }, 'FORBIDDEN', ['scope']],
+    ['and then the work', user({ team: 'EDITOR' }), { key: 'order' }, 'OK', ['scope', 'run']],
   ];
-  for (const { reason, actor, input, scope, code, steps: expected } of ORDER) {
+  for (const [reason, actor, input, code, expected, scope] of ORDER) {
     it(`checks ${reason}`, async () => {
       expect(await codeOf(execute(operation(undefined, scope), platform.context(actor), input))).to.equal(
         code,
@@ -266,99 +239,129 @@ describe('an operation', () => {
     expect(await ask(viewer)).to.equal('OK');
   });
 
+  it('runs once more where Postgres has ended it for a deadlock, and is written once', async () => {
+    await platform.db('settings').insert(['deadlock a', 'deadlock b'].map((key) => ({ key, value: '1' })));
+    const lock = (ctx: MutationContext, key: string) => ctx.db('settings').where({ key }).forUpdate().first();
+    let runs = 0;
+    let holding = 0;
+    const bothHold = Promise.withResolvers<void>();
+    const crossing = (first: string, second: string) =>
+      operation(async (ctx) => {
+        runs += 1;
+        await lock(ctx, first);
+        holding += 1;
+        if (holding === 2) bothHold.resolve();
+        await bothHold.promise;
+        await lock(ctx, second);
+      });
+    const ctx = platform.context(user({ team: 'EDITOR' }));
+    await Promise.all([
+      execute(crossing('deadlock a', 'deadlock b'), ctx, { key: 'deadlock 1' }),
+      execute(crossing('deadlock b', 'deadlock a'), ctx, { key: 'deadlock 2' }),
+    ]);
+    expect(runs).to.equal(3);
+    for (const key of ['deadlock 1', 'deadlock 2']) expect((await rows(key)).settings).to.have.length(1);
+  });
+
+  describe('finish', () => {
+    const finishing = (finish: () => Promise<void>) => ({
+      ...operation(async (ctx, { key }) =>
+        ctx.audit({ entityType: 'Setting', entityId: key, metadata: { key } }),
+      ),
+      async finish(_ctx: unknown, { key }: { key: string }, done: Committed<{ ok: true }, undefined>) {
+        expect((await rows(key)).settings, 'committed before').to.have.length(1);
+        await finish();
+        await done.write('test.finished', async (inside) => {
+          await inside.db('settings').where({ key }).update({ value: '2' });
+          inside.audit({ entityType: 'Setting', entityId: key, metadata: { key } });
+        });
+        return done.output;
+      },
+    });
+    const actionsOf = async (key: string) => (await rows(key)).audit.map(({ action }) => action).sort();
+
+    it('works after the commit, and writes with an audit row of its own', async () => {
+      await execute(
+        finishing(async () => {}),
+        platform.context(user({ team: 'EDITOR' })),
+        { key: 'finished' },
+      );
+      expect((await rows('finished')).settings[0].value).to.equal(2);
+      expect(await actionsOf('finished')).to.deep.equal(['test.finished', 'test.written']);
+    });
+
+    it('undoes nothing where it fails', async () => {
+      const failing = finishing(() => Promise.reject(new Error('the forge is away')));
+      const outcome = await codeOf(
+        execute(failing, platform.context(user({ team: 'EDITOR' })), { key: 'unfinished' }),
+      );
+      expect(outcome).to.equal('FAULT');
+      expect(await actionsOf('unfinished')).to.deep.equal(['test.written']);
+    });
+
+    it('completes the output before that is stored for a repeated request', async () => {
+      const stored: unknown[] = [];
+      const settle = async (_tx: unknown, output: unknown) => void stored.push(output);
+      const ctx = { ...platform.context(user({ team: 'EDITOR' })), settle };
+      await execute(operation(), ctx, { key: 'settled' });
+      await execute(
+        finishing(async () => {}),
+        ctx,
+        { key: 'settled later' },
+      );
+      expect(stored).to.deep.equal([{ ok: true }]);
+    });
+  });
+
   describe('allows', () => {
     const team: Scope = { teamId: 'team', environmentId: 'env' };
     const own: Scope = { teamId: null };
     const git = (environmentId: string): Actor => ({ type: 'git', commit: 'c', author: 'a', environmentId });
-    const CASES: { reason: string; actor: Actor; scope: Scope; needed: Access; allowed: boolean }[] = [
-      {
-        reason: 'a VIEWER to read',
-        actor: user({ team: 'VIEWER' }),
-        scope: team,
-        needed: 'VIEWER',
-        allowed: true,
-      },
-      {
-        reason: 'no VIEWER to write',
-        actor: user({ team: 'VIEWER' }),
-        scope: team,
-        needed: 'EDITOR',
-        allowed: false,
-      },
-      {
-        reason: 'no EDITOR to administer',
-        actor: user({ team: 'EDITOR' }),
-        scope: team,
-        needed: 'ADMIN',
-        allowed: false,
-      },
-      {
-        reason: 'an ADMIN to write',
-        actor: user({ team: 'ADMIN' }),
-        scope: team,
-        needed: 'EDITOR',
-        allowed: true,
-      },
-      {
-        reason: 'no ADMIN of another team',
-        actor: user({ other: 'ADMIN' }),
-        scope: team,
-        needed: 'VIEWER',
-        allowed: false,
-      },
-      {
-        reason: 'no ADMIN what is a super admin’s',
-        actor: user({ team: 'ADMIN' }),
-        scope: team,
-        needed: 'SUPER_ADMIN',
-        allowed: false,
-      },
-      {
-        reason: 'a super admin everything',
-        actor: user({}, true),
-        scope: team,
-        needed: 'SUPER_ADMIN',
-        allowed: true,
-      },
-      { reason: 'anybody what is his own', actor: user(), scope: own, needed: 'VIEWER', allowed: true },
-      {
-        reason: 'nobody more than that without a team',
-        actor: user({ team: 'ADMIN' }),
-        scope: own,
-        needed: 'EDITOR',
-        allowed: false,
-      },
-      {
-        reason: 'git in its own environment',
-        actor: git('env'),
-        scope: team,
-        needed: 'ADMIN',
-        allowed: true,
-      },
-      {
-        reason: 'git in no other environment',
-        actor: git('other'),
-        scope: team,
-        needed: 'VIEWER',
-        allowed: false,
-      },
-      {
-        reason: 'git no super admin’s rights',
-        actor: git('env'),
-        scope: team,
-        needed: 'SUPER_ADMIN',
-        allowed: false,
-      },
-      {
-        reason: 'nobody without a session',
-        actor: { type: 'anonymous' },
-        scope: own,
-        needed: 'VIEWER',
-        allowed: false,
-      },
+    const CASES: [reason: string, actor: Actor, scope: Scope, needed: Access, allowed: boolean][] = [
+      ['a VIEWER to read', user({ team: 'VIEWER' }), team, 'VIEWER', true],
+      ['no VIEWER to write', user({ team: 'VIEWER' }), team, 'EDITOR', false],
+      ['no EDITOR to administer', user({ team: 'EDITOR' }), team, 'ADMIN', false],
+      ['an ADMIN to write', user({ team: 'ADMIN' }), team, 'EDITOR', true],
+      ['no ADMIN of another team', user({ other: 'ADMIN' }), team, 'VIEWER', false],
+      ['no ADMIN what is a super admin’s', user({ team: 'ADMIN' }), team, 'SUPER_ADMIN', false],
+      ['a super admin everything', user({}, true), team, 'SUPER_ADMIN', true],
+      ['anybody what is his own', user(), own, 'VIEWER', true],
+      ['nobody more than that without a team', user({ team: 'ADMIN' }), own, 'EDITOR', false],
+      ['git in its own environment', git('env'), team, 'ADMIN', true],
+      ['git in no other environment', git('other'), team, 'VIEWER', false],
+      ['git no super admin’s rights', git('env'), team, 'SUPER_ADMIN', false],
+      ['nobody without a session', { type: 'anonymous' }, own, 'VIEWER', false],
     ];
-    for (const { reason, actor, scope, needed, allowed } of CASES) {
+    for (const [reason, actor, scope, needed, allowed] of CASES) {
       it(reason, () => expect(allows(actor, scope, { role: needed })).to.equal(allowed));
     }
+
+    for (const { reason, more, scope, allowed } of [
+      { reason: 'a service account what its permission names', more: {}, scope: team, allowed: true },
+      {
+        reason: 'no service account without the permission',
+        more: { permissions: new Set() },
+        scope: team,
+        allowed: false,
+      },
+      {
+        reason: 'no service account in another environment of its team',
+        more: {},
+        scope: { ...team, environmentId: 'other' },
+        allowed: false,
+      },
+      { reason: 'no service account what belongs to no environment', more: {}, scope: own, allowed: false },
+    ])
+      it(reason, () => {
+        const account = {
+          type: 'service_account',
+          id: 'a',
+          name: 'ci',
+          environmentId: 'env',
+          teamId: 'team',
+        };
+        const actor = { ...account, permissions: new Set(['pipelines.read']), ...more } as Actor;
+        expect(allows(actor, scope, { role: 'VIEWER', permission: 'pipelines.read' })).to.equal(allowed);
+      });
   });
 });

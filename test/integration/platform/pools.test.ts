@@ -2,10 +2,11 @@
 import { Socket } from 'node:net';
 import { expect } from 'chai';
 import type pg from 'pg';
-import { connect, type Database } from '../../../controller/database/connect.ts';
+import { connect } from '../../../controller/database/connect.ts';
 import { unlessAway } from '../../../controller/database/errors.ts';
 import { openPools, type Pools } from '../../../controller/database/pools.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
+import type { TestDb } from '../../support/harness/test-db.ts';
 import { startTcpProxy } from '../../support/servers/tcp-proxy.ts';
 
 describe('the pools of a controller', () => {
@@ -21,12 +22,12 @@ describe('the pools of a controller', () => {
     await database?.drop();
   });
 
-  const limitOf = async (pool: Database) =>
+  const limitOf = async (pool: TestDb) =>
     (await pool.raw<{ rows: { limit: string }[] }>(`SELECT current_setting('statement_timeout') AS limit`))
       .rows[0]?.limit;
 
   /** Milliseconds of silence after which the pool gives a connection up; 0 for never. */
-  async function silenceOf(pool: Database): Promise<number | undefined> {
+  async function silenceOf(pool: TestDb): Promise<number | undefined> {
     const connection: pg.Client = await pool.client.acquireConnection();
     const { stream } = connection.connection;
     await pool.client.releaseConnection(connection);

@@ -1,22 +1,11 @@
 /** User preferences: one's own, under keys of one's own. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import {
-  makeTestEnvironments,
-  refusal,
-  type TestEnvironments,
-  tenAtOnce,
-} from '../../support/scenes/places.ts';
+import { useController } from '../../support/harness/controller.ts';
+import { refusal, tenAtOnce, useTestEnvironments } from '../../support/scenes/places.ts';
 
 describe('user preferences', () => {
-  let test: TestController;
-  let places: TestEnvironments;
-
-  before(async () => {
-    test = await startTestController();
-    places = await makeTestEnvironments(test);
-  });
-  after(() => test?.stop());
+  const test = useController();
+  const places = useTestEnvironments(test);
 
   const get = (person = places.viewer) => person.query('userPreference.get');
   const set = (key: string, value: string, person = places.viewer) =>

@@ -178,9 +178,11 @@ describe('a promotion into an environment that git describes', function () {
       .select('action', 'user_email', 'metadata');
     expect(audit.map(({ action, user_email }) => [action, user_email])).to.deep.equal([
       ['promotion.initiated', 'editor@example.org'],
+      ['promotion.opened', 'editor@example.org'],
       ['promotion.deployed', null],
     ]);
-    expect(audit[0].metadata).to.include({ pipeline: name, from: 'staging', pullRequest: pull.number });
+    expect(audit[0].metadata).to.include({ pipeline: name, from: 'staging', pullRequest: null });
+    expect(audit[1].metadata).to.include({ pipeline: name, pullRequest: pull.number });
   });
 
   const nameOf = async ({ environmentId }: GitBindingScene) =>
@@ -370,7 +372,7 @@ describe('a promotion into an environment that git describes', function () {
         pipelineId: id,
         targetEnvironmentId: target.environmentId,
       }),
-    ).to.match(/^PRECONDITION_FAILED: .* says all of this already .*there is nothing to promote/);
+    ).to.match(/^PRECONDITION_FAILED: .* is already up to date .*there is nothing to promote/);
     expect(await test.db('promotions').where({ pipeline_id: id })).to.deep.equal([]);
   });
 
@@ -385,10 +387,14 @@ describe('a promotion into an environment that git describes', function () {
       /^PRECONDITION_FAILED: .* is decided on by its pull request/,
     );
     await places.editor.mutate('promotion.cancel', { requestId });
-    expect(await test.db('pull_requests').where({ id: pullId }).first('state')).to.deep.equal({
-      state: 'closed',
-    });
     expect(await get(requestId)).to.include({ status: 'CANCELLED', decidedBy: 'editor' });
+    await until(
+      async () => (await test.db('pull_requests').where({ id: pullId }).first()).state === 'closed',
+      {
+        what: 'its pull request to be closed',
+        everyMs: 50,
+      },
+    );
   });
 
   it('outlives its source environment: history keeps the name, what is open is closed with a comment', async () => {
@@ -412,7 +418,7 @@ describe('a promotion into an environment that git describes', function () {
     });
     const cancelled = history.find(({ id }) => id === open.requestId);
     expect(cancelled).to.deep.include({ ...gone, status: 'CANCELLED' });
-    expect(cancelled?.note).to.match(/^The environment "source \d+".* was deleted$/);
+    expect(cancelled?.note).to.match(/^The source environment "source \d+".* was deleted$/);
     let pull: { state: string; comments: { body: string; author: string }[] } | undefined;
     await until(
       async () => {
@@ -431,6 +437,7 @@ describe('a promotion into an environment that git describes', function () {
       .pluck('action');
     expect(audit).to.deep.equal([
       'promotion.initiated',
+      'promotion.opened',
       'promotion.cancelled',
       'promotion.pullRequestClosed',
     ]);
@@ -534,7 +541,7 @@ describe('a promotion into an environment that git describes', function () {
       mode: 'observe',
       path: place.folder,
     });
-    await complains(requestId, /^The binding is in mode observe by now/);
+    await complains(requestId, /^The binding is now in mode observe/);
     await places.editor.mutate('promotion.cancel', { requestId });
     expect(await get(requestId)).to.include({ status: 'CANCELLED', lastError: null });
   });
@@ -546,9 +553,7 @@ describe('a promotion into an environment that git describes', function () {
     await test.controller
       .systemContext('test')
       .services.bus.publish(test.db, { type: 'wake', loop: 'promotions', key: requestId, trigger: 'test' });
-    expect((await becomes(requestId, 'CANCELLED')).note).to.match(
-      /goes to elsewhere by now, and no longer to main/,
-    );
+    expect((await becomes(requestId, 'CANCELLED')).note).to.match(/is now elsewhere, no longer main/);
   });
 
   it('is rebuilt where the target has changed the same lines meanwhile: field by field', async () => {

@@ -381,10 +381,10 @@ describe('a promotion into an environment that git does not describe', () => {
       expect(
         await refusal(places.root, 'mutation', 'promotion.approve', { requestId: root.requestId }),
       ).to.match(/^FORBIDDEN: /);
-      const { promotionDeciding } = await import('../../../controller/delivery/promotions/index.ts');
+      const { promotionDecisions } = await import('../../../controller/delivery/promotions/index.ts');
       const ctx = test.controller.systemContext('a job');
       const asProgram = await test.controller
-        .execute(promotionDeciding.approve, ctx, { requestId })
+        .execute(promotionDecisions.approve, ctx, { requestId })
         .catch((error) => error);
       expect(asProgram.message).to.match(/^Only people approve promotions/);
       expect(await refusal(places.viewer, 'mutation', 'promotion.approve', { requestId })).to.match(
@@ -472,7 +472,7 @@ describe('a promotion into an environment that git does not describe', () => {
       await initiate(source.id);
       const { digest } = seen;
       expect(await refusal(second, 'mutation', 'promotion.approve', { requestId, digest })).to.match(
-        /^CONFLICT: Somebody asked for it anew meanwhile/,
+        /^CONFLICT: The promotion was requested again meanwhile/,
       );
       const again = await look();
       expect(again.change.diff).to.contain('.step = 2');

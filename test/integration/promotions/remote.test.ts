@@ -83,6 +83,12 @@ describe('a promotion into a repository on a git server', function () {
     );
     server.mischief = () => null;
     expect(await test.db('promotions')).to.deep.equal([]);
+    const audit = await test
+      .db('audit_log')
+      .where({ entity_type: 'Promotion' })
+      .orderBy('id')
+      .pluck('action');
+    expect(audit).to.deep.equal(['promotion.initiated', 'promotion.failed']);
     expect(branches()).to.equal('');
     await places.editor.mutate('promotion.initiate', wanted);
     expect(branches().split('\n')).to.have.length(1);

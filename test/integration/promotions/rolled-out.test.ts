@@ -97,7 +97,7 @@ describe('a promotion that was merged', function () {
     expect(await get(requestId)).to.include({ status: 'AWAITING_PR_MERGE', targetVersion: null });
     await runs('CRASHED', { lastError: 'no such file' });
     await says(requestId, ({ lastError }) =>
-      /^Merged and rolled out, but not well: Crashed on edge-1: no such file/.test(lastError ?? ''),
+      /^Merged and rolled out, but not healthy: Crashed on edge-1: no such file/.test(lastError ?? ''),
     );
     const done = await runsAndIsDeployed(requestId);
     expect(done).to.include({

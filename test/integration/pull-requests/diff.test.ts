@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { localGit } from '../../../reconcilers/merge/local-git.ts';
-import { diffOf } from '../../../reconcilers/pull-requests/merge/diff.ts';
+import { readDiff } from '../../../reconcilers/pull-requests/merge/diff.ts';
 import { PullWorkspace } from '../../support/scenes/pull-workspace.ts';
 
 const lines = (count: number, of = 'line') =>
@@ -10,30 +10,30 @@ const lines = (count: number, of = 'line') =>
 
 describe('the files of a pull request', function () {
   this.timeout(60_000);
-  let bench: PullWorkspace;
+  let repo: PullWorkspace;
   beforeEach(() => {
-    bench = new PullWorkspace();
-    bench.commit('main', {
+    repo = new PullWorkspace();
+    repo.commit('main', {
       ...{ 'kept.yaml': lines(50), 'old.yaml': lines(60, 'old'), 'gone.yaml': 'gone\n', 'a.sh': 'x\n' },
       ...{ 'nämé "odd"\ttab.yaml': 'x\n', 'becomes-link': 'text\n' },
     });
-    bench.branch('topic');
+    repo.branch('topic');
   });
-  afterEach(() => bench.remove());
+  afterEach(() => repo.remove());
 
   const diff = () =>
-    diffOf(
-      localGit(bench.gitdir, new AbortController().signal),
-      bench.git('merge-base', 'main', 'topic'),
-      bench.head('topic'),
+    readDiff(
+      localGit(repo.gitdir, new AbortController().signal),
+      repo.git('merge-base', 'main', 'topic'),
+      repo.head('topic'),
     );
 
   it('are told with what became of them, their lines and their patches', async () => {
-    bench.commit('topic', {
+    repo.commit('topic', {
       ...{ 'kept.yaml': lines(50).replace('line 7', 'seven'), 'gone.yaml': null, 'new.yaml': 'one\ntwo\n' },
       ...{ 'old.yaml': null, 'moved/new-name.yaml': lines(60, 'old'), 'nämé "odd"\ttab.yaml': 'y\n' },
     });
-    bench.commit('main', { 'elsewhere.yaml': 'not of the branch\n' });
+    repo.commit('main', { 'elsewhere.yaml': 'not of the branch\n' });
     const { files, filesTotal } = await diff();
     expect(filesTotal).to.equal(5);
     expect(
@@ -58,7 +58,7 @@ describe('the files of a pull request', function () {
   });
 
   it('have no patch where they are no text, or huge', async () => {
-    bench.commit('topic', {
+    repo.commit('topic', {
       'bytes.bin': Buffer.from([0, 1, 2]),
       'huge.yaml': 'x'.repeat(3_000_000),
       'small.yaml': 'x\n',
@@ -72,10 +72,10 @@ describe('the files of a pull request', function () {
   });
 
   it('are told where only the mode changed, and where a file has become a link', async () => {
-    execFileSync('git', [`--git-dir=${bench.gitdir}`, 'fast-import', '--quiet', '--force'], {
+    execFileSync('git', [`--git-dir=${repo.gitdir}`, 'fast-import', '--quiet', '--force'], {
       input: [
         'commit refs/heads/topic\ncommitter A <a@b> 1700009999 +0000\ndata 1\nx\nfrom refs/heads/topic^0',
-        `M 100755 ${bench.git('rev-parse', 'topic:a.sh')} a.sh`,
+        `M 100755 ${repo.git('rev-parse', 'topic:a.sh')} a.sh`,
         'M 120000 inline becomes-link\ndata 4\na.sh\n\n',
       ].join('\n'),
     });
@@ -89,7 +89,7 @@ describe('the files of a pull request', function () {
   });
 
   it('are 300 at most, with a mebibyte of patches, however much there is', async () => {
-    bench.commit(
+    repo.commit(
       'topic',
       Object.fromEntries(
         Array.from({ length: 400 }, (_, n) => [`many/${String(n).padStart(3, '0')}.yaml`, lines(600)]),

@@ -1,4 +1,4 @@
-/** Nothing reaches a protected branch that only those have looked at who made it. */
+/** Nothing reaches a protected branch that only its authors have reviewed. */
 import { expect } from 'chai';
 import { commit, git } from '../../support/clients/fast-import.ts';
 import { GitClient, withCredentials } from '../../support/clients/git-client.ts';
@@ -59,7 +59,7 @@ describe('a protected branch', function () {
     return { number, branch, headSha };
   }
 
-  it('takes no approval of who has pushed to the branch, nor one from before', async () => {
+  it('takes no approval of a user who has pushed to the branch, now or before', async () => {
     const { number, branch, headSha } = await opened();
     expect(await approve(places.both, number, headSha)).to.equal('OK');
     await client.run('fetch', 'origin', branch);
@@ -71,7 +71,7 @@ describe('a protected branch', function () {
     await until(async () => (await show(number)).headSha === now, { what: 'the push was seen' });
     expect(await approve(places.both, number, now)).to.match(/^FORBIDDEN: Some of it is your own work/);
     expect(await merge(places.both, number, now)).to.match(/has 0 of 1 approvals/);
-    // Back to where it was approved: that word was from somebody who had not written any of it, and now has.
+    // Back to the approved commit: its reviewer has written some of the branch since.
     expect((await client.run('push', '--force', 'origin', `${headSha}:refs/heads/${branch}`)).code).to.equal(
       0,
     );
@@ -81,7 +81,7 @@ describe('a protected branch', function () {
     expect(await merge(places.editor, number, headSha)).to.equal('OK');
   });
 
-  it('takes no approval of who has asked for the promotion anew', async () => {
+  it('takes no approval of a user who has repeated the promotion', async () => {
     const { id: pipelineId } = await drawPipeline(
       places.editor,
       places.environmentId,
@@ -101,7 +101,7 @@ describe('a protected branch', function () {
     expect(await approve(places.admin, number, headSha)).to.equal('OK');
   });
 
-  it('takes no approval of who may not give one any more', async () => {
+  it('takes no approval of a user who may no longer approve', async () => {
     const { number, headSha } = await opened();
     expect(await approve(places.admin, number, headSha)).to.equal('OK');
     const who = await test.db('users').where({ email: 'admin@example.org' }).first('id');
@@ -129,7 +129,7 @@ describe('a protected branch', function () {
     expect(await merge(places.editor, number, headSha)).to.equal('OK');
   });
 
-  it('is not told to allow deletions by the title of a pull request', async () => {
+  it('allows no deletions by the title of a pull request', async () => {
     await rules({ required_approvals: 0 });
     const { number, headSha } = await opened('Headgate-Allow-Delete: 500');
     expect(await merge(places.editor, number, headSha)).to.equal('OK');
@@ -137,7 +137,7 @@ describe('a protected branch', function () {
     expect(trailers).to.equal(`Headgate-Pull-Request: #${number}`);
   });
 
-  it('gets nothing by being asked to come up to date with another one', async () => {
+  it('cannot be brought up to date as the branch of a pull request', async () => {
     const other = await bindToGit(test, places, { 'pipelines/.keep': '' });
     git(place.gitdir, 'update-ref', 'refs/heads/release', 'refs/heads/main');
     const path = `${other.folder}/pipelines/mended.yaml`;
@@ -156,7 +156,7 @@ describe('a protected branch', function () {
     expect(place.head('release')).to.equal(before);
   });
 
-  it('is the same branch by its full name, and no tag of its name is moved either', async () => {
+  it('is protected by its full name, and so is a tag of its name', async () => {
     const configured = await places.admin.mutate<{ branch: string }>('gitSync.configure', {
       ...{ environmentId: place.environmentId, mode: 'sync', branch: 'refs/heads/main' },
       review: { protectBranch: true, requiredApprovals: 1 },
@@ -169,7 +169,7 @@ describe('a protected branch', function () {
     }
   });
 
-  describe('that another team follows as well', () => {
+  describe('that another team is bound to', () => {
     let mallory: TestUser;
     before(async () => {
       await makeUser(test.db, { email: 'mallory@example.org', teams: { [places.otherTeamId]: 'ADMIN' } });
@@ -183,7 +183,7 @@ describe('a protected branch', function () {
         ...more,
       });
 
-    it('is joined by nobody who may not push to it already', async () => {
+    it('cannot be bound by a user who may not push to it', async () => {
       const input = { environmentId: places.foreignId, mode: 'observe', path: 'elsewhere' };
       expect(await refusal(mallory, 'mutation', 'gitSync.configure', input)).to.match(
         /^FORBIDDEN: The repository that Headgate serves describes environments of other teams/,
@@ -193,7 +193,7 @@ describe('a protected branch', function () {
       expect(await refusal(mallory, 'mutation', 'gitSync.configure', input)).to.match(/^FORBIDDEN/);
     });
 
-    it('gets no copy of their database', async () => {
+    it('gets no push from their database', async () => {
       await drawPipeline(mallory, places.foreignId, soundGraph(), 'taken');
       const before = place.head();
       await bind({ mode: 'push' });
@@ -210,13 +210,13 @@ describe('a protected branch', function () {
       expect(place.head()).to.equal(before);
     });
 
-    it('gets their edits as pull requests, whatever their own policy says', async () => {
-      const become = () =>
+    it('gets their edits as pull requests, whatever their own policy', async () => {
+      const uiEdits = () =>
         test.controller.systemContext('test').services.git.editsBecome(test.db, places.foreignId);
       await bind({ mode: 'sync', policy: { uiEdits: 'commit' } });
-      expect(await become()).to.equal('propose');
+      expect(await uiEdits()).to.equal('propose');
       await rules({ protect_branch: false });
-      expect(await become()).to.equal('commit');
+      expect(await uiEdits()).to.equal('commit');
     });
   });
 });

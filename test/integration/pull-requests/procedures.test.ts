@@ -1,7 +1,8 @@
 /** Pull requests of the embedded repository, from opening to merging, through the API of a real controller. */
 import { expect } from 'chai';
 import { findBinding } from '../../../controller/delivery/bindings/index.ts';
-import { findPullRequest } from '../../../controller/delivery/pull-requests/index.ts';
+import { commitStatusOf, findPullRequest } from '../../../controller/delivery/pull-requests/index.ts';
+import type { PullRequestPlan } from '../../../schemas/api/pull-requests.ts';
 import { commit, git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
@@ -21,7 +22,7 @@ interface Shown {
   mergeable: string;
   approvals: number;
   requiredApprovals: number;
-  checks: object[];
+  checks: { headSha: string; summary: string }[];
   commits: { sha: string; author: string; subject: string }[];
   comments: { author: string; body: string; own: boolean }[];
   reviews: { reviewer: string; verdict: string; current: boolean }[];
@@ -84,15 +85,25 @@ describe('pull requests that are kept here', function () {
     const name = `p${next()}`;
     return { [`pipelines/${name}.yaml`]: idleManifest(name) };
   };
-  const told = async (answer: Promise<{ fault: { message: string; data: { code: string } } | null }>) => {
+  /** `OK`, or the code and the message of the error. */
+  const outcome = async (answer: Promise<{ fault: { message: string; data: { code: string } } | null }>) => {
     const { fault } = await answer;
     return fault ? `${fault.data.code}: ${fault.message}` : 'OK';
   };
+  const mutation = (name: string, input: object, who: TestUser = places.editor) =>
+    refusal(who, 'mutation', `pullRequest.${name}`, input);
 
-  it('are opened, looked at, spoken about, approved, merged and applied', async () => {
+  it('are opened, planned, diffed, commented, approved, merged, applied and followed', async () => {
     const pull = await opened({ 'pipelines/orders.yaml': idleManifest('orders') });
     const before = place.head();
-    await places.viewer.query('pullRequest.plan', of(pull.number));
+    await until(async () => (await show(pull.number)).checks[0]?.summary === '1 created', {
+      what: 'the check',
+    });
+    expect((await show(pull.number)).checks[0]).to.include({ headSha: pull.headSha });
+    const planned = await places.viewer.query<PullRequestPlan>('pullRequest.plan', of(pull.number));
+    expect(planned.plan?.changes.map(({ action, name }) => [action, name])).to.deep.equal([
+      ['create', 'orders'],
+    ]);
     const diff = await places.viewer.query<{ files: { path: string; status: string; patch: string }[] }>(
       'pullRequest.diff',
       of(pull.number),
@@ -105,13 +116,7 @@ describe('pull requests that are kept here', function () {
     const { headSha } = pull;
     await places.admin.mutate('pullRequest.review', { ...of(pull.number), verdict: 'approve', headSha });
     const shown = await show(pull.number, places.admin);
-    expect(shown).to.deep.include({
-      state: 'open',
-      approvals: 1,
-      mergeable: 'clean',
-      headSha,
-      baseSha: before,
-    });
+    expect(shown).to.include({ state: 'open', approvals: 1, mergeable: 'clean', headSha, baseSha: before });
     expect(shown.merge.refusal).to.equal(null);
     expect(shown.commits.map(({ sha, subject }) => [sha, subject])).to.deep.equal([
       [headSha, `for ${pull.name}`],
@@ -123,14 +128,16 @@ describe('pull requests that are kept here', function () {
     const { output } = await merge(pull, { method: 'squash' });
     const mergeSha = place.head();
     expect(output).to.deep.equal({ number: pull.number, mergeSha });
-    await until(async () => (await test.db('pipelines').where({ name: 'orders' })).length === 1, {
-      what: 'the merge was applied',
+    const { environmentId } = place;
+    await until(async () => (await commitStatusOf(test.db, environmentId, mergeSha))?.state === 'success', {
+      what: 'the commit to be rolled out',
     });
+    expect(await test.db('pipelines').where({ name: 'orders' })).to.have.length(1);
     const after = await show(pull.number);
     expect(after).to.include({ state: 'merged', mergeSha, mergeMethod: 'squash', baseSha: before });
     expect(after.mergedBy).to.be.a('string').and.not.equal('');
     expect(git(place.gitdir, 'for-each-ref', `refs/heads/${pull.name}`)).to.equal('');
-    // What it changed can still be looked at.
+    // Its changes stay readable.
     expect(after.commits).to.have.length(1);
     const again = await places.viewer.query<{ filesTotal: number }>('pullRequest.diff', of(pull.number));
     expect(again.filesTotal).to.equal(1);
@@ -145,71 +152,66 @@ describe('pull requests that are kept here', function () {
     expect(audited[3].metadata).to.include({ number: pull.number, method: 'squash', mergeSha });
   });
 
-  it('are refused where there is nothing to ask for', async () => {
+  it('cannot be opened where the branch has nothing to merge', async () => {
     const { environmentId } = place;
-    const open = (name: string) =>
-      refusal(places.editor, 'mutation', 'pullRequest.open', { environmentId, branch: name, title: 'x' });
-    expect(await open('main')).to.match(/^PRECONDITION_FAILED: "main" is the branch itself/);
-    expect(await open('nowhere')).to.match(/^PRECONDITION_FAILED: The repository has no branch "nowhere"/);
     git(place.gitdir, 'update-ref', 'refs/heads/behind', 'refs/heads/main~1');
-    expect(await open('behind')).to.match(
-      /^PRECONDITION_FAILED: Everything of "behind" is in "main" already/,
-    );
     commit(place.gitdir, { branch: 'alien', message: 'x', files: { x: 'x' }, orphan: true });
-    expect(await open('alien')).to.match(/no history in common/);
-    expect(await open('../../../etc')).to.match(/^PRECONDITION_FAILED/);
-    expect(await open('--help')).to.match(/^PRECONDITION_FAILED/);
     const pull = await opened(unique());
-    expect(await open(pull.name)).to.equal(
-      `CONFLICT: #${pull.number} asks for "${pull.name}" already; go on there`,
-    );
+    for (const [name, answer] of [
+      ['main', /^PRECONDITION_FAILED: "main" is the branch itself/],
+      ['nowhere', /^PRECONDITION_FAILED: The repository has no branch "nowhere"/],
+      ['behind', /^PRECONDITION_FAILED: Everything of "behind" is in "main" already/],
+      ['alien', /no history in common/],
+      ['../../../etc', /^PRECONDITION_FAILED/],
+      ['--help', /^PRECONDITION_FAILED/],
+      [pull.name, new RegExp(`^CONFLICT: #${pull.number} asks for "${pull.name}" already; go on there$`)],
+    ] as const)
+      expect(await mutation('open', { environmentId, branch: name, title: 'x' }), name).to.match(answer);
   });
 
-  it('are opened once, however many ask at once', async () => {
-    const name = branch(unique());
-    const input = { environmentId: place.environmentId, branch: name, title: 'x' };
+  it('are opened once by requests at the same time, with the next number', async () => {
+    const { number } = await opened(unique());
+    const input = { environmentId: place.environmentId, branch: branch(unique()), title: 'x' };
     const answers = await Promise.all(
-      Array.from({ length: 5 }, () => places.editor.call('mutation', 'pullRequest.open', input)),
+      Array.from({ length: 5 }, () =>
+        places.editor.call<{ number: number }>('mutation', 'pullRequest.open', input),
+      ),
     );
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409, 409, 409]);
+    expect(answers.find(({ status }) => status === 200)?.output?.number).to.equal(number + 1);
   });
 
-  it('have numbers of their own, one after the other', async () => {
-    const [one, two] = [await opened(unique()), await opened(unique())];
-    expect(two.number).to.equal(one.number + 1);
-  });
-
-  it('are not approved by who opened them, and not merged without the approvals that are asked for', async () => {
+  it('are not approved by their author, and not merged without the required approvals', async () => {
     await test.db('git_bindings').update({ required_approvals: 1 });
     const pull = await opened(unique());
     const { headSha } = pull;
     const review = (who: TestUser, verdict: string, sha = place.head(pull.name)) =>
-      refusal(who, 'mutation', 'pullRequest.review', { ...of(pull.number), verdict, headSha: sha });
+      mutation('review', { ...of(pull.number), verdict, headSha: sha }, who);
     expect(await review(places.editor, 'approve')).to.match(/^FORBIDDEN: You opened it/);
     expect(await review(places.viewer, 'approve')).to.match(/^FORBIDDEN: .*EDITOR/);
-    const refused = await told(merge(pull));
+    const refused = await outcome(merge(pull));
     expect(refused).to.match(/^PRECONDITION_FAILED: It has 0 of 1 approvals/);
     const shown = await show(pull.number, places.editor);
     expect(`PRECONDITION_FAILED: ${shown.merge.refusal}`).to.equal(refused);
     expect(shown.review.refusal).to.match(/You opened it/);
     expect((await show(pull.number)).review.refusal).to.match(/EDITOR/);
     expect(await review(places.admin, 'request-changes')).to.equal('OK');
-    expect(await told(merge(pull))).to.match(/has asked for changes/);
+    expect(await outcome(merge(pull))).to.match(/has asked for changes/);
     expect(await review(places.admin, 'approve')).to.equal('OK');
     expect((await show(pull.number, places.editor)).merge.refusal).to.equal(null);
-    // What is pushed now was looked at by nobody.
+    // Nobody has reviewed what is pushed now.
     branch(unique(), pull.name);
-    expect(await told(merge({ ...pull, headSha: place.head(pull.name) }))).to.match(/has 0 of 1/);
-    expect(await told(merge(pull))).to.match(/^CONFLICT: .* by now; look at what is new/);
+    expect(await outcome(merge({ ...pull, headSha: place.head(pull.name) }))).to.match(/has 0 of 1/);
+    expect(await outcome(merge(pull))).to.match(/^CONFLICT: .* by now; review the new commits/);
     await until(async () => (await show(pull.number)).headSha === place.head(pull.name), {
       what: 'the push was seen',
     });
     expect(await review(places.admin, 'approve', headSha)).to.match(/^CONFLICT: .*by now; look at it again/);
     expect(await review(places.admin, 'approve')).to.equal('OK');
-    expect(await told(merge({ ...pull, headSha: place.head(pull.name) }))).to.equal('OK');
+    expect(await outcome(merge({ ...pull, headSha: place.head(pull.name) }))).to.equal('OK');
   });
 
-  it('are merged once, however many ask at once', async () => {
+  it('are merged once by requests at the same time', async () => {
     const pull = await opened(unique());
     const before = place.head();
     const answers = await Promise.all(Array.from({ length: 6 }, () => merge(pull)));
@@ -222,32 +224,27 @@ describe('pull requests that are kept here', function () {
     });
   });
 
-  it('are found merged where the controller was killed between the push and the row', async () => {
+  it('are recognised as merged after a kill between the push and the row', async () => {
     const pull = await opened(unique());
-    const { services } = test.controller.systemContext('test');
     const row = await test.db('pull_requests').where({ number: pull.number, repository: 'embedded' }).first();
     const ctx = test.controller.systemContext('test');
     const binding = await findBinding(test.db, place.environmentId);
     const record = await findPullRequest(test.db, row.id);
-    if (!binding || !record) throw new Error('there is neither');
-    const { headSha } = pull;
-    const { mergeSha } = await services.pullRequests.merge(ctx, binding, record, {
-      method: 'squash',
-      headSha,
+    if (!binding || !record) throw new Error('the pull request has no row');
+    const { mergeSha } = await ctx.services.pullRequests.merge(ctx, binding, record, {
+      ...{ method: 'squash', headSha: pull.headSha },
     });
     await until(async () => (await show(pull.number)).state === 'merged', { what: 'it was recognised' });
     expect((await show(pull.number)).mergeSha).to.equal(mergeSha);
-    expect(await told(merge(pull))).to.match(/is merged already/);
+    expect(await outcome(merge(pull))).to.match(/is merged already/);
     expect(place.head()).to.equal(mergeSha);
   });
 
-  it('are closed and taken up again, where the branch stands by then', async () => {
+  it('are closed and reopened at the head of their branch', async () => {
     const pull = await opened(unique());
     await places.editor.mutate('pullRequest.close', of(pull.number));
-    expect(await refusal(places.editor, 'mutation', 'pullRequest.close', of(pull.number))).to.match(
-      /^PRECONDITION_FAILED: #\d+ is closed already/,
-    );
-    expect(await told(merge(pull))).to.match(/is closed; reopen it first/);
+    expect(await mutation('close', of(pull.number))).to.match(/^PRECONDITION_FAILED: #\d+ is closed already/);
+    expect(await outcome(merge(pull))).to.match(/is closed; reopen it first/);
     branch(unique(), pull.name);
     await places.editor.mutate('pullRequest.reopen', of(pull.number));
     expect(await show(pull.number)).to.include({ state: 'open', headSha: place.head(pull.name) });
@@ -255,19 +252,15 @@ describe('pull requests that are kept here', function () {
     const { number } = await places.editor.mutate<{ number: number }>('pullRequest.open', {
       ...{ environmentId: place.environmentId, branch: pull.name, title: 'Once more' },
     });
-    expect(await refusal(places.editor, 'mutation', 'pullRequest.reopen', of(pull.number))).to.equal(
+    expect(await mutation('reopen', of(pull.number))).to.equal(
       `CONFLICT: #${number} asks for "${pull.name}" already; go on there`,
     );
-    expect(await told(merge({ number, headSha: place.head(pull.name) }))).to.equal('OK');
-    expect(await refusal(places.editor, 'mutation', 'pullRequest.reopen', of(number))).to.match(
-      /is merged; open a new one/,
-    );
-    expect(await refusal(places.editor, 'mutation', 'pullRequest.reopen', of(pull.number))).to.match(
-      /^PRECONDITION_FAILED: /,
-    );
+    expect(await outcome(merge({ number, headSha: place.head(pull.name) }))).to.equal('OK');
+    expect(await mutation('reopen', of(number))).to.match(/is merged; open a new one/);
+    expect(await mutation('reopen', of(pull.number))).to.match(/^PRECONDITION_FAILED: /);
   });
 
-  it('are brought up to date by a commit on top, and say which files conflict', async () => {
+  it('are brought up to date by a commit on top, and name the files that conflict', async () => {
     const pull = await opened({ 'notes.md': 'ours\n' });
     const main = place.push({ 'other.md': 'theirs\n' });
     await places.editor.mutate('pullRequest.refresh', of(pull.number));
@@ -280,7 +273,7 @@ describe('pull requests that are kept here', function () {
     await places.editor.mutate('pullRequest.refresh', of(pull.number));
     expect(place.head(pull.name)).to.equal(head);
     place.push({ 'notes.md': 'theirs\n' });
-    expect(await refusal(places.editor, 'mutation', 'pullRequest.refresh', of(pull.number))).to.match(
+    expect(await mutation('refresh', of(pull.number))).to.match(
       new RegExp(`^CONFLICT: It conflicts with main in ${place.folder}/notes.md; merge main into`),
     );
     expect(place.head(pull.name)).to.equal(head);
@@ -288,23 +281,23 @@ describe('pull requests that are kept here', function () {
     expect((await show(pull.number, places.editor)).merge.refusal).to.match(/^It conflicts with main in /);
   });
 
-  it('keep a branch that an environment is bound to, and one that is still asked for', async () => {
+  it('keep a branch that an environment is bound to, and one that the merge shall keep', async () => {
     const pull = await opened(unique());
     await test.db('git_bindings').insert({
       ...{ id: 'sibling', environment_id: places.siblingId, mode: 'sync', ref: pull.name, path: 'nowhere' },
     });
     try {
-      expect(await told(merge(pull))).to.equal('OK');
+      expect(await outcome(merge(pull))).to.equal('OK');
       expect(place.head(pull.name)).to.equal(pull.headSha);
     } finally {
       await test.db('git_bindings').where({ id: 'sibling' }).delete();
     }
     const kept = await opened(unique());
-    expect(await told(merge(kept, { deleteBranch: false }))).to.equal('OK');
+    expect(await outcome(merge(kept, { deleteBranch: false }))).to.equal('OK');
     expect(place.head(kept.name)).to.equal(kept.headSha);
   });
 
-  it('are for who is EDITOR in every team of the repository, where a branch is changed', async () => {
+  it('change a branch for an EDITOR in every team of the repository only', async () => {
     const pull = await opened(unique());
     const name = branch(unique());
     await test.db('git_bindings').insert({
@@ -319,23 +312,21 @@ describe('pull requests that are kept here', function () {
         ['refresh', of(pull.number)],
         ['reopen', of(pull.number)],
       ] as const)
-        expect(await refusal(places.editor, 'mutation', `pullRequest.${procedure}`, input)).to.match(
-          /^FORBIDDEN: .*EDITOR in every team/,
-        );
+        expect(await mutation(procedure, input), procedure).to.match(/^FORBIDDEN: .*EDITOR in every team/);
       expect((await show(pull.number, places.editor)).merge.refusal).to.match(/EDITOR in every team/);
-      // Words are free in one's own team.
+      // A comment needs the role in one team only.
       await places.editor.mutate('pullRequest.comment', { ...of(pull.number), body: 'Please' });
       // The other team sees it too, by its own environment and not by ours.
       const theirs = { environmentId: places.foreignId, number: pull.number };
       expect(await refusal(places.editor, 'query', 'pullRequest.get', theirs)).to.match(/^FORBIDDEN/);
       expect((await places.both.query<Shown>('pullRequest.get', theirs)).checks).to.be.an('array');
-      expect(await told(merge(pull, {}, places.both))).to.equal('OK');
+      expect(await outcome(merge(pull, {}, places.both))).to.equal('OK');
     } finally {
       await test.db('git_bindings').where({ id: 'foreign' }).delete();
     }
   });
 
-  it('are not shown against another branch than the one that the environment is bound to', async () => {
+  it('are not found against another branch than the bound one', async () => {
     const pull = await opened(unique());
     await test.db('pull_requests').where({ number: pull.number }).update({ base: 'release' });
     expect(await refusal(places.admin, 'query', 'pullRequest.get', of(pull.number))).to.match(/^NOT_FOUND/);
@@ -344,20 +335,13 @@ describe('pull requests that are kept here', function () {
 
   it('are changed on their forge where they live on one', async () => {
     const url = 'https://github.com/o/r/pull/5';
+    const headSha = 'a'.repeat(40);
     await test.db('git_bindings').update({ forge: 'github', suspended_at: new Date() });
     await test.db('pull_requests').insert({
       ...{ id: 'there', repository: 'embedded', forge: 'github', number: 5, title: 'x', body: '', url },
-      ...{
-        base: 'main',
-        branch: 'x',
-        head_sha: 'a'.repeat(40),
-        state: 'open',
-        subject: '{}',
-        author: 'Octo',
-      },
+      ...{ base: 'main', branch: 'x', head_sha: headSha, state: 'open', subject: '{}', author: 'Octo' },
     });
     try {
-      const headSha = 'a'.repeat(40);
       for (const [procedure, input] of [
         ['merge', { method: 'merge', headSha }],
         ['edit', { title: 'y' }],
@@ -366,19 +350,14 @@ describe('pull requests that are kept here', function () {
         ['refresh', {}],
         ['reopen', {}],
       ] as const)
-        expect(
-          await refusal(places.editor, 'mutation', `pullRequest.${procedure}`, { ...of(5), ...input }),
-          procedure,
-        ).to.equal(`PRECONDITION_FAILED: Do it at ${url}`);
+        expect(await mutation(procedure, { ...of(5), ...input }), procedure).to.equal(
+          `PRECONDITION_FAILED: Do it at ${url}`,
+        );
       expect((await show(5, places.editor)).merge.refusal).to.equal(`Do it at ${url}`);
       const { environmentId } = place;
-      expect(
-        await refusal(places.editor, 'mutation', 'pullRequest.open', {
-          environmentId,
-          branch: 'x',
-          title: 'x',
-        }),
-      ).to.match(/^PRECONDITION_FAILED: .*live on github; open it there/);
+      expect(await mutation('open', { environmentId, branch: 'x', title: 'x' })).to.match(
+        /^PRECONDITION_FAILED: .*live on github; open it there/,
+      );
     } finally {
       await test.db('git_bindings').update({ forge: 'none', suspended_at: null });
       await test.db('pull_requests').where({ id: 'there' }).delete();

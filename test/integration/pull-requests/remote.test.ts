@@ -1,4 +1,4 @@
-/** Pull requests that are kept here, of a repository on a git server without a forge. */
+/** Pull requests that are kept here, for a repository on a git server without a forge. */
 import { expect } from 'chai';
 import { mergeResult } from '../../../reconcilers/merge/merge-result.ts';
 import { git } from '../../support/clients/fast-import.ts';
@@ -12,7 +12,7 @@ import { GitServer } from '../../support/servers/git-server.ts';
 
 const FOLDER = 'environments/staging';
 
-describe('what lies between two branches of a remote', function () {
+describe('the history between two branches of a remote', function () {
   this.timeout(60_000);
   let server: GitServer;
   let scene: MirrorScene;
@@ -27,7 +27,7 @@ describe('what lies between two branches of a remote', function () {
   afterEach(() => scene.close());
   after(() => server.stop());
 
-  it('is brought here down to where they part, with the files that a merge reads', async () => {
+  it('is fetched down to the merge base, with the files that a merge reads', async () => {
     const gitdir = server.gitdir();
     server.commit({ files: { 'a.yaml': '1\n2\n3\n4\n5\n6\n', 'huge.bin': Buffer.alloc(3_000_000, 'x') } });
     git(gitdir, 'update-ref', 'refs/heads/topic', 'refs/heads/main');
@@ -47,7 +47,7 @@ describe('what lies between two branches of a remote', function () {
       isIn: false,
     });
     expect(git(handle.gitdir, 'cat-file', 'blob', `${merged.commit}:a.yaml`)).to.equal('3\n2\n3\n4\n5\nSIX');
-    // A branch that stands on what is here already does not end the history that leads past it.
+    // A branch at a commit that is here already does not cut the history below it.
     git(gitdir, 'update-ref', 'refs/heads/middle', 'refs/heads/main~5');
     await handle.meet({ base: 'main', head: 'middle' }, signal);
     expect(git(handle.gitdir, 'rev-list', '--count', 'main').length).to.be.above(1);
@@ -55,7 +55,7 @@ describe('what lies between two branches of a remote', function () {
     expect(await handle.heads(['topic', 'gone'], signal)).to.deep.equal(new Map([['topic', head]]));
   });
 
-  it('is taken away again as a branch, only where that stands where it was left', async () => {
+  it('is deleted as a branch only while that is where it was left', async () => {
     const gitdir = server.gitdir();
     git(gitdir, 'update-ref', 'refs/heads/over', 'refs/heads/main');
     const handle = scene.of(server.url());
@@ -118,7 +118,7 @@ describe('pull requests of a remote without a forge', function () {
     await until(async () => (await show(number)).state === state, { what: `#${number} was ${state}` });
   };
 
-  it('are merged there, by each method', async () => {
+  it('are merged on the remote by each method', async () => {
     for (const method of ['merge', 'squash', 'rebase']) {
       const { number, headSha } = await opened(method, 2);
       server.commit({ files: { 'README.md': `meanwhile ${method}\n` } });
@@ -138,7 +138,7 @@ describe('pull requests of a remote without a forge', function () {
     await until(async () => (await test.db('pipelines')).length === 4, { what: 'all were applied' });
   });
 
-  it('are brought up to date there', async () => {
+  it('are brought up to date on the remote', async () => {
     const { number, headSha } = await opened('behind');
     server.commit({ files: { 'README.md': 'ahead\n' } });
     await places.editor.mutate('pullRequest.refresh', { environmentId, number });
@@ -148,7 +148,7 @@ describe('pull requests of a remote without a forge', function () {
     await places.editor.mutate('pullRequest.close', { environmentId, number });
   });
 
-  it('are recognised after a squash there whose branch was deleted at once', async () => {
+  it('are recognised after a squash on the remote that deleted the branch', async () => {
     const { number } = await opened('squashed', 2);
     server.commit({ files: { 'README.md': 'more\n' } });
     const tree = new WorkTree(gitdir);
@@ -166,7 +166,7 @@ describe('pull requests of a remote without a forge', function () {
     expect((await show(number)).mergeSha).to.equal(git(gitdir, 'rev-parse', 'main'));
   });
 
-  it('are closed where their branch is deleted there, and follow it where it moves', async () => {
+  it('follow their branch where it moves, and are closed where it is deleted', async () => {
     const { number } = await opened('moving');
     const moved = server.commit({ branch: 'moving', files: { 'notes.md': 'a review\n' } });
     await passes();
@@ -177,7 +177,7 @@ describe('pull requests of a remote without a forge', function () {
     await ends(number, 'closed');
   });
 
-  it('say so where the server does not answer, and nothing is written down', async () => {
+  it('stay open where the server does not answer a merge', async () => {
     const { number, headSha } = await opened('silent');
     server.mischief = () => ({ status: 503 });
     try {

@@ -1,32 +1,33 @@
-/** What wakes the loop over pull requests: signals of others, the timer, a change of hands. */
+/** What wakes the loop over pull requests: signals, the timer, another leader. */
 import { expect } from 'chai';
 import type { Signal } from '../../../controller/platform/runtime/bus.ts';
 import { ForgeError } from '../../../reconcilers/forges/forge.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { until } from '../../support/harness/until.ts';
-import { type PlayedController, PullRequestScene } from '../../support/scenes/pull-request-scene.ts';
-import type { BoundEnvironment } from '../../support/scenes/reconcile.ts';
+import type { BoundEnvironment } from '../../support/scenes/bound-environment.ts';
+import { PullRequestScene, type SceneController } from '../../support/scenes/pull-request-scene.ts';
 
 describe('the loop over pull requests', () => {
   let scene: PullRequestScene;
   let env: BoundEnvironment;
-  let played: PlayedController;
-  beforeEach(async () => {
+  let controller: SceneController;
+  before(async () => {
     scene = await PullRequestScene.open();
+  });
+  beforeEach(async () => {
     env = await scene.environment();
     await env.apply({ web: idleManifest('web') });
-    played = await scene.controller();
-    await played.reconciler.look(env.id, 'test');
+    controller = await scene.controller();
+    await pass();
   });
-  afterEach(() => scene.close());
+  afterEach(() => scene.clear());
+  after(() => scene.close());
+
+  const pass = (trigger = 'test', of = env) => controller.reconciler.reconcile(of.id, trigger);
 
   const publish = (signal: Exclude<Signal, { type: 'resync' }>) =>
     scene.scene.services.bus.publish(scene.db, signal);
-  function open(): string {
-    const headSha = scene.branch(env, 'topic-7', { web: idleManifest('web', String(Math.random())) });
-    scene.forge.set(7, { headSha });
-    return headSha;
-  }
+  const open = () => scene.openOnForge(env, 7);
   const untilPlanned = (headSha: string, move = () => {}) =>
     until(
       () => {
@@ -36,7 +37,7 @@ describe('the loop over pull requests', () => {
       { what: () => `the plan of ${headSha}: ${scene.forge.statusOf(headSha)}`, everyMs: 20 },
     );
 
-  it('looks when a webhook or a merge wakes it', async () => {
+  it('runs when a webhook or a merge wakes it', async () => {
     const headSha = open();
     await publish({ type: 'wake', loop: 'pull-requests', key: env.id, trigger: 'webhook' });
     await untilPlanned(headSha);
@@ -46,27 +47,24 @@ describe('the loop over pull requests', () => {
     const beside = await scene.environment();
     const { repositoryUrl } = await env.binding();
     await scene.db('git_bindings').where({ id: beside.bindingId }).update({ repository_url: repositoryUrl });
-    await played.reconciler.look(beside.id, 'test');
+    await pass('test', beside);
     const before = scene.forge.count('listOpen');
-    // Both ask at the same time; whoever comes second is answered by what the first is told.
-    await Promise.all([
-      played.reconciler.look(env.id, 'webhook'),
-      played.reconciler.look(beside.id, 'webhook'),
-    ]);
+    // Both ask at the same time: the second gets the answer of the first.
+    await Promise.all([pass('webhook'), pass('webhook', beside)]);
     expect(scene.forge.count('listOpen')).to.equal(before + 1);
-    await played.reconciler.look(beside.id, 'webhook');
+    await pass('webhook', beside);
     expect(scene.forge.count('listOpen')).to.equal(before + 2);
     scene.clock.advance(20_000);
-    await played.reconciler.look(env.id, 'webhook');
-    // The time of the second comes, when the list of the first is not as old as that.
+    await pass('webhook');
+    // The timer of the second fires while the list of the first is still new enough.
     for (let seconds = 0; seconds < 70; seconds += 10) {
       scene.clock.advance(10_000);
-      await played.reconciler.idle();
+      await controller.reconciler.idle();
     }
     expect(scene.forge.count('listOpen')).to.equal(before + 4);
   });
 
-  it('looks when its time has come, though something else wakes it all the while', async () => {
+  it('runs when its time has come, though signals wake it all the while', async () => {
     const headSha = open();
     await untilPlanned(headSha, () => {
       scene.clock.advance(1_000);
@@ -75,9 +73,9 @@ describe('the loop over pull requests', () => {
     expect(scene.forge.count('listOpen')).to.be.at.least(2);
   });
 
-  it('looks at what changed here without asking the forge, many signals at once', async () => {
+  it('plans what changed here without asking the forge, once for many signals', async () => {
     const headSha = open();
-    await played.reconciler.look(env.id, 'test');
+    await pass();
     const [listed, plans] = [scene.forge.count('listOpen'), scene.plans.length];
     await env.apply({ other: idleManifest('other') });
     for (let n = 0; n < 20; n += 1)
@@ -93,16 +91,16 @@ describe('the loop over pull requests', () => {
     expect(scene.forge.statusOf(headSha)).to.equal('success: 1 changed');
   });
 
-  it('goes on with another controller where the first is gone', async () => {
+  it('continues on another controller where the first has stopped', async () => {
     const second = await scene.controller();
-    await played.stop();
+    await controller.stop();
     const headSha = open();
     await untilPlanned(headSha);
     expect(second.lease.epoch()).to.not.equal(null);
     await until(() => scene.forge.count('comment') === 1, { what: 'its comment, after the status' });
   });
 
-  it('looks at other environments while one forge does not answer', async () => {
+  it('serves other environments while one forge does not answer', async () => {
     const others = [await scene.environment(), await scene.environment(), await scene.environment()];
     for (const other of others) await other.apply({ web: idleManifest('web') });
     const { promise: never, resolve: answer } = Promise.withResolvers<void>();
@@ -113,10 +111,10 @@ describe('the loop over pull requests', () => {
       await never;
       throw new ForgeError('unavailable', 'it took too long');
     };
-    const slow = others.map((other) => played.reconciler.look(other.id, 'webhook'));
+    const slow = others.map((other) => pass('webhook', other));
     await until(() => hanging === 0, { what: 'three forges that hang' });
     const headSha = open();
-    await played.reconciler.look(env.id, 'webhook');
+    await pass('webhook');
     expect(scene.forge.statusOf(headSha)).to.equal('success: 1 changed');
     answer();
     await Promise.all(slow);

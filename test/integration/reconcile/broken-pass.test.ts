@@ -4,15 +4,11 @@ import { findBinding } from '../../../controller/delivery/bindings/index.ts';
 import { saveBinding } from '../../../controller/delivery/bindings/store.ts';
 import { insertEnvironment } from '../../../controller/fleet/environments/store.ts';
 import { insertTeam } from '../../../controller/identity/teams/store.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 
 describe('a pass over git that throws', () => {
-  let test: TestController;
-  before(async () => {
-    test = await startTestController();
-  });
-  after(() => test.stop());
+  const test = useController();
 
   it('says so in the status of its binding, and takes it back once one went well', async () => {
     const { db } = test;

@@ -7,18 +7,12 @@ import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { readCommit } from '../../../reconcilers/source/index.ts';
 import type { ManifestSpec } from '../../../schemas/manifests/index.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
+import { pathOf, reportText } from '../../support/scenes/bound-environment.ts';
+import { useBoundEnvironment, useReconcileScene } from '../../support/scenes/reconcile.ts';
 
 describe('converging, whatever comes between', () => {
-  let scene: ReconcileScene;
-  let env: BoundEnvironment;
-  before(async () => {
-    scene = await ReconcileScene.open();
-  });
-  beforeEach(async () => {
-    env = await scene.environment();
-  });
-  after(() => scene.close());
+  const scene = useReconcileScene();
+  const env = useBoundEnvironment(scene);
 
   const failed = (promise: Promise<unknown>): Promise<unknown> =>
     promise.then(
@@ -69,7 +63,7 @@ describe('converging, whatever comes between', () => {
         await inSql(sql);
         const result = await env.pass();
         expect(result.outcome).to.equal('applied');
-        expect(result.report.join('\n')).to.match(/web: (set back to what git says|back with its id)/);
+        expect(reportText(result)).to.match(/web: (set back to what git says|back with its id)/);
         const after = await env.pipeline('web');
         expect(after).to.include({ id: before.id, isDraft: false, tombstoned: false, description: 'second' });
         const config = await scene

@@ -1,11 +1,16 @@
 /** Pushes, edits past git, words of operators and passes in any order: once all is said, the database is what git says. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { gitSyncApprovals, gitSyncHolds, gitSyncWords } from '../../../controller/delivery/bindings/index.ts';
+import {
+  gitSyncApprovals,
+  gitSyncHolds,
+  gitSyncOverrides,
+} from '../../../controller/delivery/bindings/index.ts';
 import { insertPipeline } from '../../../controller/pipelines/lifecycle/store.ts';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
+import type { BoundEnvironment } from '../../support/scenes/bound-environment.ts';
+import { useReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
 const RUNS = Number(process.env.HEADGATE_TEST_RUNS ?? 15);
@@ -60,11 +65,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('words, pushes and edits in any order', () => {
-  let scene: ReconcileScene;
-  before(async () => {
-    scene = await ReconcileScene.open();
-  });
-  after(() => scene.close());
+  const scene = useReconcileScene();
 
   /** What may be refused is refused by the state that there is; anything else is a fault. */
   async function tried(work: Promise<unknown>): Promise<void> {
@@ -110,15 +111,15 @@ describe('words, pushes and edits in any order', () => {
         });
         return;
       case 'hold':
-        return tried(env.say(gitSyncHolds.hold, { kind: 'Pipeline', name: one.name, reason: 'x' }));
+        return tried(env.execute(gitSyncHolds.hold, { kind: 'Pipeline', name: one.name, reason: 'x' }));
       case 'suspend':
-        return tried(env.say(gitSyncWords.suspend, { kind: 'Pipeline', name: one.name }));
+        return tried(env.execute(gitSyncOverrides.suspend, { kind: 'Pipeline', name: one.name }));
       case 'resume':
-        return tried(env.say(gitSyncWords.resume, { kind: 'Pipeline', name: one.name }));
+        return tried(env.execute(gitSyncOverrides.resume, { kind: 'Pipeline', name: one.name }));
       case 'adopt':
-        return tried(env.say(gitSyncWords.adopt, { kind: 'Pipeline', name: one.name }));
+        return tried(env.execute(gitSyncOverrides.adopt, { kind: 'Pipeline', name: one.name }));
       case 'confirm':
-        return tried(env.say(gitSyncWords.confirmPrune, { kind: 'Pipeline', name: one.name }));
+        return tried(env.execute(gitSyncOverrides.confirmPrune, { kind: 'Pipeline', name: one.name }));
       case 'release':
         await releaseOne(env);
         return;
@@ -126,7 +127,7 @@ describe('words, pushes and edits in any order', () => {
         await approve(env);
         return;
       case 'limit':
-        return env.allow({ maxDeletes: one.maxDeletes });
+        return env.setPolicy({ maxDeletes: one.maxDeletes });
       case 'pass':
       case 'restart':
         await checkedPass(env, one.do === 'pass');
@@ -148,14 +149,14 @@ describe('words, pushes and edits in any order', () => {
   }
 
   async function releaseOne(env: BoundEnvironment): Promise<boolean> {
-    const [hold] = (await env.say(gitSyncHolds.holds, {})).holds;
-    if (hold) await env.say(gitSyncHolds.releaseHold, { id: hold.id });
+    const [hold] = (await env.execute(gitSyncHolds.holds, {})).holds;
+    if (hold) await env.execute(gitSyncHolds.releaseHold, { id: hold.id });
     return hold !== undefined;
   }
 
   async function approve(env: BoundEnvironment): Promise<void> {
     const { waitingPlan } = await env.binding();
-    if (waitingPlan) await env.say(gitSyncApprovals.approvePlan, { hash: waitingPlan.hash });
+    if (waitingPlan) await env.execute(gitSyncApprovals.approvePlan, { hash: waitingPlan.hash });
   }
 
   /** Takes every word back, gives every word that is waited for. */
@@ -197,7 +198,7 @@ describe('words, pushes and edits in any order', () => {
         expect(await env.fingerprint()).to.equal(before);
         expect((await env.binding()).waitingPlan).to.equal(null);
         expect(
-          await scene.db('git_object_words').where({ binding_id: env.bindingId }),
+          await scene.db('object_overrides').where({ binding_id: env.bindingId }),
           'words',
         ).to.deep.equal([]);
         env.repository.remove();

@@ -2,21 +2,17 @@ import { expect } from 'chai';
 import type { GitJob, GitSyncStatus, ImportError } from '../../../schemas/api/git-sync.ts';
 import { commit, git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import type { TestUser } from '../../support/users/person.ts';
 
 describe('jobs of an environment that is bound to git', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let teamId: string;
   let made = 0;
   before(async () => {
-    test = await startTestController();
-    root = await test.root();
     teamId = (await root.mutate<{ id: string }>('team.create', { name: 'team' })).id;
   });
-  after(() => test.stop());
 
   interface Bound {
     id: string;

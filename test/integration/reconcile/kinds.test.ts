@@ -1,7 +1,8 @@
 /** Alert rules and node groups converge like pipelines, and what is not spec reaches the row without a version. */
 import { expect } from 'chai';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
+import { reportLines, reportText } from '../../support/scenes/bound-environment.ts';
+import { useBoundEnvironment, useReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const rule = (name: string, spec: string, metadata = '') => `apiVersion: headgate/v1
 kind: AlertRule
@@ -25,8 +26,8 @@ interface Row {
 }
 
 describe('alert rules and node groups', () => {
-  let scene: ReconcileScene;
-  let env: BoundEnvironment;
+  const scene = useReconcileScene();
+  const env = useBoundEnvironment(scene);
   const rows = (table: 'alert_rules' | 'node_groups'): Promise<Row[]> =>
     scene.db(table).where({ environment_id: env.id }).orderBy('name');
   const row = async (table: 'alert_rules' | 'node_groups', name: string): Promise<Row> => {
@@ -42,14 +43,6 @@ describe('alert rules and node groups', () => {
       .orderBy('created_at')
       .pluck('action');
 
-  before(async () => {
-    scene = await ReconcileScene.open();
-  });
-  beforeEach(async () => {
-    env = await scene.environment();
-  });
-  after(() => scene.close());
-
   it('are made in the order groups, pipelines, rules, in one commit that holds all three', async () => {
     const result = await env.apply({
       a: rule('web crashed', `pipelineRef: web, ${CRASHED}, durationSeconds: 30`, ', labels: { team: web }'),
@@ -57,7 +50,7 @@ describe('alert rules and node groups', () => {
       c: group('edge-eu', 'criteria: { role: edge }, labelTemplate: { ring: "1" }, requiredLabels: [owner]'),
     });
     expect(result.counts).to.include({ created: 3, refused: 0 });
-    expect(result.report.slice(1)).to.deep.equal([
+    expect(reportLines(result).slice(1)).to.deep.equal([
       '  + edge-eu: created, node group of role=edge',
       '  + web: created, version 1',
       '  + web crashed: created, alert rule pipeline_crashed = 1',
@@ -122,7 +115,7 @@ describe('alert rules and node groups', () => {
       .update({ description: 'other' });
     const result = await env.pass();
     expect(result.counts).to.include({ changed: 2 });
-    expect(result.report.join('\n')).to.include('edge: set back to what git says');
+    expect(reportText(result)).to.include('edge: set back to what git says');
     expect((await row('node_groups', 'edge')).criteria).to.deep.equal({ role: 'edge' });
     expect(await env.pipeline('web')).to.include({ description: 'words', version: 1 });
     expect((await env.pass()).outcome).to.equal('unchanged');
@@ -164,7 +157,7 @@ describe('alert rules and node groups', () => {
       });
       const result = await env.apply({ web: null });
       expect(result.counts).to.include({ refused: 1, deleted: 0, waiting: 1 });
-      expect(result.report.join('\n')).to.match(/r\.yaml:4:\d+: pipelineRef names "web"/);
+      expect(reportText(result)).to.match(/r\.yaml:4:\d+: pipelineRef names "web"/);
       expect(await env.living()).to.deep.equal(['other', 'web']);
       const done = await env.apply({ r: null });
       expect(done.counts).to.include({ refused: 0, deleted: 2 });

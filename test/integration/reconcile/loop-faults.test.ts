@@ -2,24 +2,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Knex } from 'knex';
 import { listJobs } from '../../../controller/delivery/bindings/jobs/jobs-store.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { patient } from '../../support/harness/patience.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
+import type { TestDb } from '../../support/harness/test-db.ts';
+import { pathOf } from '../../support/scenes/bound-environment.ts';
+import { useBoundEnvironment, useReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const HOUR = "interval '1 hour'";
 
 describe('a pass over git', () => {
-  let scene: ReconcileScene;
-  let env: BoundEnvironment;
-  before(async () => {
-    scene = await ReconcileScene.open();
-  });
-  beforeEach(async () => {
-    env = await scene.environment();
-  });
-  after(() => scene.close());
+  const scene = useReconcileScene();
+  const env = useBoundEnvironment(scene);
 
   const jobs = () => listJobs(scene.db, env.bindingId, { limit: 100 });
   const pending = async (id: string) => {
@@ -97,7 +91,7 @@ describe('a pass over git', () => {
 
   describe('when the clock is set back by an hour', () => {
     /** Everything that was recorded until now, was an hour later by the clock that is right now. */
-    async function setBack(db: Knex) {
+    async function setBack(db: TestDb) {
       await db.raw(
         `UPDATE git_jobs SET queued_at = queued_at + ${HOUR}, started_at = started_at + ${HOUR},
            finished_at = finished_at + ${HOUR} WHERE binding_id = ?`,

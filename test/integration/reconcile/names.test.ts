@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
+import { reportText } from '../../support/scenes/bound-environment.ts';
+import { useBoundEnvironment, useReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const rule = (pipeline: string) => `apiVersion: headgate/v1
 kind: AlertRule
@@ -12,16 +13,8 @@ spec: { pipelineRef: ${pipeline}, metric: pipeline_crashed, condition: eq, thres
 const withUid = (name: string, uid: string) => idleManifest(name, uid, `, uid: ${uid}`);
 
 describe('names', () => {
-  let scene: ReconcileScene;
-  let env: BoundEnvironment;
-
-  before(async () => {
-    scene = await ReconcileScene.open();
-  });
-  beforeEach(async () => {
-    env = await scene.environment();
-  });
-  after(() => scene.close());
+  const scene = useReconcileScene();
+  const env = useBoundEnvironment(scene);
 
   const watched = async () =>
     (await scene.db('alert_rules').where({ environment_id: env.id }).first('pipeline_id')).pipeline_id;
@@ -52,7 +45,7 @@ describe('names', () => {
     await env.apply({ a: withUid('web', 'U1'), b: idleManifest('edge') });
     const [web, edge] = [await env.pipeline('web'), await env.pipeline('edge')];
     const result = await env.apply({ a: withUid('edge', 'U1'), b: idleManifest('web') });
-    expect(result.counts, result.report.join('\n')).to.include({ renamed: 1, deleted: 1, refused: 0 });
+    expect(result.counts, reportText(result)).to.include({ renamed: 1, deleted: 1, refused: 0 });
     const living = (await env.pipelines()).filter(({ tombstoned }) => !tombstoned);
     expect(living.map(({ name }) => name)).to.deep.equal(['edge', 'web']);
     expect(living[0]?.id).to.equal(web.id);
@@ -129,7 +122,7 @@ describe('names', () => {
     const two = { a: withUid('edge', 'U1'), c: idleManifest('edge') };
     expect((await env.apply(two)).outcome).to.equal('partial');
     const result = await env.apply({ c: null });
-    expect(result.counts, result.report.join('\n')).to.include({ refused: 0 });
+    expect(result.counts, reportText(result)).to.include({ refused: 0 });
     const living = (await env.pipelines()).filter(({ tombstoned }) => !tombstoned);
     expect(living.map(({ name }) => name)).to.deep.equal(['edge', 'web']);
     expect(living[0]).to.include({ id });
@@ -142,7 +135,7 @@ describe('names', () => {
     await unrecordedPass();
     expect(await env.living()).to.deep.equal(['edge', 'web']);
     const result = await env.apply({ b: null });
-    expect(result.counts, result.report.join('\n')).to.include({ deleted: 1 });
+    expect(result.counts, reportText(result)).to.include({ deleted: 1 });
     expect(await env.living()).to.deep.equal(['web']);
     expect((await env.pass()).outcome).to.equal('unchanged');
   });

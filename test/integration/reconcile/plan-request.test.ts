@@ -7,8 +7,9 @@ import type { GitPlan, PlanFile, PlannedChange } from '../../../schemas/api/git-
 import { GitPlan as GitPlanSchema } from '../../../schemas/api/git-plan.ts';
 import { validator } from '../../../schemas/validate.ts';
 import { fault } from '../../support/fixtures/fault-text.ts';
+import { type BoundEnvironment, pathOf } from '../../support/scenes/bound-environment.ts';
 import { PRODUCTION } from '../../support/scenes/config-repository.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
+import { useReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const pipeline = (name: string, lines: string, more = '') => `apiVersion: headgate/v1
 kind: Pipeline
@@ -31,18 +32,14 @@ spec: { ${spec} }
 `;
 
 describe('a plan that is asked for', () => {
-  let scene: ReconcileScene;
+  const scene = useReconcileScene();
   let env: BoundEnvironment;
   let planner: Planner;
 
-  before(async () => {
-    scene = await ReconcileScene.open();
-  });
   beforeEach(async () => {
     env = await scene.environment();
     planner = createPlanner();
   });
-  after(() => scene.close());
 
   async function plan(asked: Parameters<Planner['plan']>[2] = {}, with_ = planner): Promise<GitPlan> {
     const { gitdir } = env.repository;
@@ -56,6 +53,7 @@ describe('a plan that is asked for', () => {
         meet: async () => new Map(),
         redirectedTo: () => null,
         distrust: () => {},
+        serialize: (_branch: string, write: () => Promise<never>) => write(),
       }),
       sweep: async () => {},
     };

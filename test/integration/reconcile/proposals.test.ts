@@ -8,19 +8,17 @@ import {
 import { RepositoryError } from '../../../controller/delivery/repository/index.ts';
 import type { Remote } from '../../../reconcilers/git/pass-types.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { type BoundEnvironment, pathOf } from '../../support/scenes/bound-environment.ts';
 import { WorkTree } from '../../support/scenes/pull-workspace.ts';
-import { type BoundEnvironment, pathOf, ReconcileScene } from '../../support/scenes/reconcile.ts';
+import { useReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const REPOSITORY = { repository: 'embedded', forge: 'headgate', project: '', base: 'main' } as const;
 
 describe('pull requests that a pass looks at', function () {
   this.timeout(20_000);
-  let scene: ReconcileScene;
+  const scene = useReconcileScene();
   let env: BoundEnvironment;
   let trees: WorkTree[];
-  before(async () => {
-    scene = await ReconcileScene.open();
-  });
   beforeEach(async () => {
     trees = [];
     // Every environment here calls its repository the embedded one.
@@ -31,7 +29,6 @@ describe('pull requests that a pass looks at', function () {
   afterEach(() => {
     for (const tree of trees) tree.remove();
   });
-  after(() => scene.close());
 
   /** One commit on top of what is applied, on a branch of its own. */
   async function propose(
@@ -193,9 +190,9 @@ describe('pull requests that a pass looks at', function () {
 
   it('are looked at a few in a pass, which comes again at once until all were', async () => {
     for (let n = 0; n < 25; n += 1) await propose(`topic-${n}`, { [`p${n}`]: idleManifest(`p${n}`) });
-    expect((await env.pass()).again).to.equal(true);
+    expect((await env.pass()).requeue).to.equal(true);
     expect((await all()).filter(({ mergeable }) => mergeable === 'clean')).to.have.length(20);
-    expect((await env.pass()).again).to.equal(undefined);
+    expect((await env.pass()).requeue).to.equal(undefined);
     expect((await all()).every(({ mergeable }) => mergeable === 'clean')).to.equal(true);
   });
 

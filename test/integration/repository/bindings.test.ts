@@ -12,34 +12,26 @@ import { git } from '../../support/clients/fast-import.ts';
 import { send } from '../../support/clients/http.ts';
 import { AUTHORITY, LEAF_KEY } from '../../support/fixtures/certificates.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { patient } from '../../support/harness/patience.ts';
 import { commandLinesDuring } from '../../support/harness/processes.ts';
 import { until } from '../../support/harness/until.ts';
-import { GitServer } from '../../support/servers/git-server.ts';
-import type { TestUser } from '../../support/users/person.ts';
+import { GitServer, useGitServer } from '../../support/servers/git-server.ts';
+import { expectRefused } from '../../support/users/person.ts';
 
 const TOKEN = 'glpat-xyzzy/canary+%"\'1';
 const HOST_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBV1yD8oqZyLw8u3h9n2m0qk4v0v3Wn6q7VnJ3k1T2aX';
 
 describe('a binding to a git server', function () {
   this.timeout(60_000);
-  let server: GitServer;
-  let test: TestController;
-  let root: TestUser;
+  const server = useGitServer();
+  const test = useController();
+  const root = useRoot(test);
   let teamId: string;
   let made = 0;
   before(async () => {
-    test = await startTestController();
-    root = await test.root();
     ({ id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'T' }));
   });
-  after(() => test?.stop());
-  beforeEach(async () => {
-    server = await GitServer.start();
-    server.create();
-  });
-  afterEach(() => server.stop());
 
   const environment = async (): Promise<string> => {
     made += 1;
@@ -175,7 +167,7 @@ describe('a binding to a git server', function () {
     await until(async () => (await names(environmentId)).includes('first'), { what: 'the first pipeline' });
     server.mischief = () => ({ status: 503 });
     await root.mutate('gitSync.syncNow', { environmentId });
-    await untilError(environmentId, /has a fault of its own \(status 503\).*Everything runs on as it was/);
+    await untilError(environmentId, /has an internal error \(status 503\).*Everything runs on as it was/);
     expect(await names(environmentId)).to.deep.equal(['first']);
     server.mischief = () => ({ status: 404 });
     await root.mutate('gitSync.syncNow', { environmentId });
@@ -226,7 +218,7 @@ describe('a binding to a git server', function () {
         elsewhere.user = { name: 'bot', password: TOKEN };
         const moved = await bind(environmentId, { repositoryUrl: elsewhere.url() });
         expect(moved.credentials?.type).to.equal('none');
-        await untilError(environmentId, /wants credentials/);
+        await untilError(environmentId, /requires credentials/);
         const back = await bind(environmentId, { repositoryUrl: server.url() });
         expect(back.credentials?.type).to.equal('none');
       } finally {
@@ -274,7 +266,7 @@ describe('a binding to a git server', function () {
       ],
       [
         { repositoryUrl: 'git@host:x.git', knownHosts: 'host nonsense' },
-        /^knownHosts: line 1 is no host key/,
+        /^knownHosts: line 1 is not a host key/,
       ],
       [
         {
@@ -282,14 +274,14 @@ describe('a binding to a git server', function () {
           knownHosts: `host ${HOST_KEY}`,
           credentials: { type: 'ssh', privateKey: 'none' },
         },
-        /^credentials: this is no private key .*ssh-keygen/,
+        /^credentials: this is not a private key .*ssh-keygen/,
       ],
       [
         { repositoryUrl: 'https://host/x.git', credentials: { type: 'ssh', privateKey: LEAF_KEY } },
         /^credentials: an https address needs/,
       ],
       [{ repositoryUrl: 'https://host/x.git', knownHosts: `host ${HOST_KEY}` }, /^knownHosts is for ssh/],
-      [{ repositoryUrl: 'https://host/x.git', caCertificate: 'none' }, /^caCertificate is no certificate/],
+      [{ repositoryUrl: 'https://host/x.git', caCertificate: 'none' }, /^caCertificate is not a certificate/],
       [
         { repositoryUrl: 'https://host/x.git', caCertificate: LEAF_KEY },
         /^caCertificate holds a private key/,
@@ -298,9 +290,7 @@ describe('a binding to a git server', function () {
       [{ repositoryUrl: 'embedded', credentials: basic }, /^credentials: .*needs none/],
     ] as const) {
       it(`and refuses ${JSON.stringify(input).slice(0, 90)}`, async () => {
-        const { status, fault } = await configure(await environment(), input);
-        expect(status).to.equal(400);
-        expect(fault?.message).to.match(message);
+        expectRefused(await configure(await environment(), input), 400, message);
       });
     }
 

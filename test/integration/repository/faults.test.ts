@@ -8,19 +8,14 @@ import { git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { patient } from '../../support/harness/patience.ts';
 import { type SmallDisk, smallDisk } from '../../support/harness/small-disk.ts';
-import { headOf, MirrorScene, refusal } from '../../support/scenes/mirrors.ts';
-import { GitServer } from '../../support/servers/git-server.ts';
+import { headOf, MirrorScene, refusal, useMirrorScene } from '../../support/scenes/mirrors.ts';
+import { useGitServer } from '../../support/servers/git-server.ts';
 
 const never = new AbortController().signal;
 
 describe('a copy of a repository', function () {
   this.timeout(60_000);
-  let server: GitServer;
-  beforeEach(async () => {
-    server = await GitServer.start();
-    server.create();
-  });
-  afterEach(() => server.stop());
+  const server = useGitServer();
 
   describe('on a disk that is full', () => {
     let disk: SmallDisk | null;
@@ -67,11 +62,7 @@ describe('a copy of a repository', function () {
   });
 
   describe('of a large repository', () => {
-    let scene: MirrorScene;
-    beforeEach(() => {
-      scene = new MirrorScene({ deadlineMs: 50_000 });
-    });
-    afterEach(() => scene.close());
+    const scene = useMirrorScene({ deadlineMs: 50_000 });
 
     it('of 10,000 manifests is read whole, and a change of one of them quickly', async () => {
       const files: Record<string, string> = {};

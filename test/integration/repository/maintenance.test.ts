@@ -10,16 +10,16 @@ import {
 import { duringPush, maintainRepository } from '../../../controller/delivery/repository/index.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { commit, git } from '../../support/clients/fast-import.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { manifest, useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 const MONTH_S = 30 * 86_400;
 
 describe('maintenance of the embedded repository', function () {
   this.timeout(60_000);
-  let test: TestController;
-  let teams: TwoTeams;
+  const test = useController();
+  const teams = useTwoTeams(test);
   let gitdir: string;
   const { signal } = new AbortController();
   const maintain = () => maintainRepository({ db: test.db, gitdir, log: createLogger('silent'), signal });
@@ -70,14 +70,8 @@ describe('maintenance of the embedded repository', function () {
           utimesSync(join(gitdir, 'objects', folder, name), then, then);
   }
 
-  before(async () => {
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
+  before(() => {
     ({ gitdir } = test.controller);
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
   });
 
   it('packs what many pushes left, and deletes what is old and neither reached nor named by the database', async () => {

@@ -7,7 +7,7 @@ import { commandLinesDuring } from '../../support/harness/processes.ts';
 import { headOf, MirrorScene, refusal } from '../../support/scenes/mirrors.ts';
 import { writtenForms } from '../../support/scenes/stored-secrets.ts';
 import { ForwardProxy } from '../../support/servers/forward-proxy.ts';
-import { GitServer } from '../../support/servers/git-server.ts';
+import { useGitServer } from '../../support/servers/git-server.ts';
 
 const never = new AbortController().signal;
 const PASSWORD = 'pr0xy/%"\'canary';
@@ -17,12 +17,10 @@ const credentials = { type: 'basic', username: 'bot', password: 'glpat-1' } as c
 for (const tls of [true, false]) {
   const scheme = tls ? 'https' : 'http';
   describe(`a repository of a git server behind a proxy, over ${scheme}`, () => {
-    let server: GitServer;
+    const server = useGitServer({ tls, user: { name: 'bot', password: 'glpat-1' } });
     let proxy: ForwardProxy;
     let scene: MirrorScene;
     beforeEach(async () => {
-      server = await GitServer.start({ tls, user: { name: 'bot', password: 'glpat-1' } });
-      server.create();
       server.commit({ files: { 'a.yaml': 'a: 1' } });
       proxy = await ForwardProxy.start();
       proxy.user = user;
@@ -30,7 +28,6 @@ for (const tls of [true, false]) {
     });
     afterEach(async () => {
       await proxy.stop();
-      await server.stop();
       scene.close();
     });
 
@@ -67,7 +64,7 @@ for (const tls of [true, false]) {
     });
 
     for (const [what, how, says] of [
-      ['knows nobody without a name', { name: '' }, 'wants a user name and a password'],
+      ['knows nobody without a name', { name: '' }, 'requires a user name and a password'],
       [
         'does not know its password',
         { password: 'wrong-canary' },
@@ -101,7 +98,7 @@ for (const tls of [true, false]) {
       it('is told to be out of reach where the proxy does not let us through', async () => {
         proxy.refuses = 403;
         expect(await refusal(bound().fetch(never))).to.include(
-          'does not let us through, or does not reach it either; check HTTPS_PROXY',
+          'denies the connection, or cannot reach it either; check HTTPS_PROXY',
         );
       });
     }

@@ -5,24 +5,15 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { git } from '../../support/clients/fast-import.ts';
-import { headOf, MirrorScene, refusal } from '../../support/scenes/mirrors.ts';
-import { GitServer } from '../../support/servers/git-server.ts';
+import { headOf, refusal, useMirrorScene } from '../../support/scenes/mirrors.ts';
+import { useGitServer } from '../../support/servers/git-server.ts';
 
 const never = new AbortController().signal;
 const credentials = { type: 'basic', username: 'bot', password: 'S3cret' } as const;
 
 describe('a git server', () => {
-  let server: GitServer;
-  let scene: MirrorScene;
-  beforeEach(async () => {
-    server = await GitServer.start({ user: { name: 'bot', password: 'S3cret' } });
-    server.create('new');
-    scene = new MirrorScene({ deadlineMs: 20_000 });
-  });
-  afterEach(async () => {
-    await server.stop();
-    scene.close();
-  });
+  const server = useGitServer({ user: { name: 'bot', password: 'S3cret' } }, 'new');
+  const scene = useMirrorScene({ deadlineMs: 20_000 });
 
   /** As GitLab does for an address without `.git`, and every forge for a repository with a new name. */
   const moves = (from: string, to: string, status = 301) => {
@@ -72,7 +63,7 @@ describe('a git server', () => {
   it('is given up where it redirects in a circle, and never followed to another origin, to which no credentials go', async () => {
     moves('/old', '/old');
     expect(await refusal(scene.of(`${origin()}/old`, { credentials }).fetch(never))).to.match(
-      /redirects again and again; bind to the address/,
+      /redirects in a circle; bind to the address/,
     );
     const seen: (string | undefined)[] = [];
     const other = createServer((request, response) => {
@@ -87,7 +78,7 @@ describe('a git server', () => {
     });
     const handle = scene.of(`${origin()}/old`, { credentials });
     expect(await refusal(handle.fetch(never))).to.include(
-      `redirects to ${target}, which is not followed, since the credentials would go along`,
+      `redirects to ${target}, which is not followed, since that server would receive the credentials`,
     );
     await refusal(handle.heads(['main'], never));
     expect(seen).to.deep.equal([]);
@@ -98,7 +89,7 @@ describe('a git server', () => {
     const handle = scene.of(server.url('new'), { credentials });
     server.mischief = () => ({ status: 503, headers: { 'Retry-After': '120' } });
     expect(await refusal(handle.fetch(never))).to.match(
-      /is not ready \(status 503\) and asks to be left alone for 120 s; it is tried again by itself/,
+      /is not ready \(status 503\) and asks for a pause of 120 s; it is tried again by itself/,
     );
     const asked = server.asked.length;
     await refusal(handle.fetch(never));
@@ -122,7 +113,7 @@ describe('a git server', () => {
     );
     git(gitdir, 'update-ref', 'refs/heads/main', commit);
     expect(await refusal(scene.of(server.url('sha256'), { credentials }).fetch(never))).to.match(
-      /uses SHA-256 as its object format, which is not read yet; use one with SHA-1/,
+      /uses SHA-256 as its object format, which is not supported yet; use one with SHA-1/,
     );
   });
 
@@ -133,7 +124,7 @@ describe('a git server', () => {
     await once(dumb, 'listening');
     const url = `http://localhost:${(dumb.address() as AddressInfo).port}/config.git`;
     expect(await refusal(scene.of(url).fetch(never))).to.match(
-      /serves the files of the repository alone \(git's dumb protocol\), which is not read; serve it by git http-backend/,
+      /only serves the files of the repository \(git's dumb protocol\), which is not supported; serve it by git http-backend/,
     );
     dumb.close();
   });
@@ -158,7 +149,7 @@ describe('a git server', () => {
     await once(tls, 'listening');
     const { port } = tls.address() as AddressInfo;
     expect(await refusal(scene.of(`http://localhost:${port}/config.git`).fetch(never))).to.equal(
-      `localhost speaks TLS on port ${port}; write https:// instead of http://`,
+      `localhost expects TLS on port ${port}; write https:// instead of http://`,
     );
     tls.close();
   });

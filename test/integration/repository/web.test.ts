@@ -10,7 +10,7 @@ import { patient } from '../../support/harness/patience.ts';
 import { commandLinesDuring, processesNaming } from '../../support/harness/processes.ts';
 import { until } from '../../support/harness/until.ts';
 import { headOf, MirrorScene, refusal } from '../../support/scenes/mirrors.ts';
-import { GitServer } from '../../support/servers/git-server.ts';
+import { GitServer, useGitServer } from '../../support/servers/git-server.ts';
 
 const never = new AbortController().signal;
 const TOKEN = 'glpat-S3cret/with+odd "chars\'';
@@ -189,7 +189,7 @@ describe('a repository of a git server over HTTP', () => {
       await handle.fetch(never);
       const update = { ref: 'refs/heads/main', sha: commitOn(handle.gitdir, sha), expect: sha };
       expect(await refusal(handle.push(update, never))).to.match(
-        /does not take the change of refs\/heads\/main: .*pre-receive hook declined/,
+        /refuses the change of refs\/heads\/main: .*pre-receive hook declined/,
       );
     });
   });
@@ -199,11 +199,11 @@ describe('a repository of a git server over HTTP', () => {
       server.commit({ files: { 'a.yaml': 'a: 1' } });
     });
     const ANSWERS: readonly [number, Record<string, string>, RegExp][] = [
-      [401, {}, /wants credentials; give the binding a user name and a token/],
-      [403, {}, /refuses this repository/],
+      [401, {}, /requires credentials; give the binding a user name and a token/],
+      [403, {}, /denies them this repository/],
       [404, {}, /has no repository .* compare the address/],
       [429, { 'Retry-After': '120' }, /asked too often/],
-      [500, {}, /has a fault of its own \(status 500\)/],
+      [500, {}, /has an internal error \(status 500\)/],
       [
         301,
         { Location: 'http://169.254.169.254/latest' },
@@ -405,16 +405,13 @@ describe('a repository of a git server over HTTP', () => {
 });
 
 describe('a repository of a git server over HTTPS', () => {
-  let server: GitServer;
+  const server = useGitServer({ tls: true, user: { name: 'bot', password: TOKEN } });
   let scene: MirrorScene;
-  beforeEach(async () => {
-    server = await GitServer.start({ tls: true, user: { name: 'bot', password: TOKEN } });
-    server.create();
+  beforeEach(() => {
     server.commit({ files: { 'a.yaml': 'a: 1' } });
     scene = new MirrorScene({ deadlineMs: 20_000 });
   });
   afterEach(async () => {
-    await server.stop();
     scene.close();
   });
 

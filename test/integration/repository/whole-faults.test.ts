@@ -9,7 +9,7 @@ import { temporaryDataDir } from '../../support/harness/headgate.ts';
 import { testDatabase } from '../../support/harness/postgres.ts';
 import { type SmallDisk, smallDisk } from '../../support/harness/small-disk.ts';
 import { until } from '../../support/harness/until.ts';
-import { GitServer } from '../../support/servers/git-server.ts';
+import { type GitServer, useGitServer } from '../../support/servers/git-server.ts';
 import type { TestUser } from '../../support/users/person.ts';
 
 const NEVER_BY_ITSELF = 86_400;
@@ -91,12 +91,7 @@ const appliedOf = ({ manifests }: GitSyncStatus, wanted: string): Condition | un
 
 describe('an environment that is bound to a git server', function () {
   this.timeout(60_000);
-  let server: GitServer;
-  beforeEach(async () => {
-    server = await GitServer.start();
-    server.create();
-  });
-  afterEach(() => server.stop());
+  const server = useGitServer();
 
   it('follows a branch that was forced to an unrelated history, and deletes nothing before a commit on top', async () => {
     const test = await startTestController();

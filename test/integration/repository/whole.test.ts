@@ -206,7 +206,7 @@ for (const [how, open] of Object.entries(REMOTES)) {
           expect(fault?.message, ref).to.equal(`The repository has no branch, tag or commit "${ref}"`);
         }
       }
-      expect(test.log(), 'the copy stayed as it was').not.to.include('is made anew');
+      expect(test.log(), 'the copy stayed as it was').not.to.include('is damaged and is fetched again');
       await test.db('git_bindings').where({ environment_id: places.siblingId }).delete();
     });
 

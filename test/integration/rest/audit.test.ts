@@ -1,10 +1,9 @@
 /** The audit log over REST, as a program follows it. */
 import { expect } from 'chai';
 import { makeKey, type RestCall, restClient } from '../../support/clients/rest.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { TestUser } from '../../support/users/person.ts';
 
 interface Event {
   id: string;
@@ -48,21 +47,17 @@ const WRITERS = 20;
 const EACH = 5;
 
 describe('the audit log over REST', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let ours: { teamId: string; environmentId: string };
   let other: { environmentId: string };
   let call: RestCall;
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
+  before(async () => {
     ours = await testEnvironment(root, 'ours');
     other = await testEnvironment(root, 'other');
     call = restClient(test.url, (await makeKey(root, ours.environmentId)).key);
   });
-  after(() => test?.stop());
 
   const page = async (query: Record<string, string> = {}): Promise<Page> => {
     const answer = await call('GET', `/audit?${new URLSearchParams(query)}`);

@@ -11,9 +11,10 @@ import {
   makeKey,
   type RestCall,
   restClient,
+  useRest,
 } from '../../support/clients/rest.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { useController } from '../../support/harness/controller.ts';
+import { useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 interface Named {
   id: string;
@@ -21,21 +22,11 @@ interface Named {
 }
 
 describe('the conventions of the REST interface', () => {
-  let test: TestController;
-  let teams: TwoTeams;
-  let call: RestCall;
+  const test = useController();
+  const teams = useTwoTeams(test);
+  const rest = useRest(test, teams);
+  const call: RestCall = (...request) => rest.call(...request);
   let made = 0;
-
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
-    call = restClient(test.url, (await makeKey(teams.root, teams.ours.environmentId)).key);
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
-  });
 
   const draft = () => draftPipeline(teams.root, teams.ours.environmentId, `conventional ${++made}`);
   const rule = async (name: string): Promise<HttpResponse> =>
@@ -50,86 +41,57 @@ describe('the conventions of the REST interface', () => {
   };
 
   describe('of errors', () => {
-    const CASES: { reason: string; code: keyof typeof ERROR_CODES; request(): Promise<HttpResponse> }[] = [
-      {
-        reason: 'a wrong input',
-        code: 'BAD_REQUEST',
-        request: () => call('POST', '/pipelines', { body: { name: '' } }),
-      },
-      {
-        reason: 'no key',
-        code: 'UNAUTHORIZED',
-        request: () => restClient(test.url, null)('GET', '/pipelines'),
-      },
-      {
-        reason: 'a permission that is missing',
-        code: 'FORBIDDEN',
-        request: async () => {
+    const CASES: [reason: string, code: keyof typeof ERROR_CODES, request: () => Promise<HttpResponse>][] = [
+      ['a wrong input', 'BAD_REQUEST', () => call('POST', '/pipelines', { body: { name: '' } })],
+      ['no key', 'UNAUTHORIZED', () => restClient(test.url, null)('GET', '/pipelines')],
+      [
+        'a permission that is missing',
+        'FORBIDDEN',
+        async () => {
           const { key } = await makeKey(teams.root, teams.ours.environmentId, ['nodes.read']);
           return restClient(test.url, key)('GET', '/pipelines');
         },
-      },
-      {
-        reason: 'what another environment has',
-        code: 'NOT_FOUND',
-        request: () => call('GET', `/pipelines/${teams.theirs.pipelineId}/config`),
-      },
-      {
-        reason: 'an address that is not there',
-        code: 'NOT_FOUND',
-        request: () => call('GET', '/nothing'),
-      },
-      {
-        reason: 'another method',
-        code: 'METHOD_NOT_SUPPORTED',
-        request: () => call('PUT', '/pipelines', { body: {} }),
-      },
-      {
-        reason: 'a name that is taken',
-        code: 'CONFLICT',
-        request: () => call('POST', '/pipelines', { body: { name: 'orders' } }),
-      },
-      {
-        reason: 'what git describes',
-        code: 'MANAGED_BY_GIT',
-        request: () => call('DELETE', `/pipelines/${teams.ours.pipelineId}`),
-      },
-      {
-        reason: 'a secret that is in use',
-        code: 'PRECONDITION_FAILED',
-        request: () => call('DELETE', '/secrets?name=db_password'),
-      },
-      {
-        reason: 'a body that is too large',
-        code: 'PAYLOAD_TOO_LARGE',
-        request: () => call('POST', '/pipelines', { body: { name: 'x'.repeat(300_000) } }),
-      },
-      {
-        reason: 'a body of another type',
-        code: 'UNSUPPORTED_MEDIA_TYPE',
-        request: () =>
-          call('POST', '/pipelines', { body: 'name=x', headers: { 'content-type': 'text/plain' } }),
-      },
-      {
-        reason: 'a pipeline that is not valid',
-        code: 'VALIDATION_FAILED',
-        request: async () => {
+      ],
+      [
+        'what another environment has',
+        'NOT_FOUND',
+        () => call('GET', `/pipelines/${teams.theirs.pipelineId}/config`),
+      ],
+      ['an address that is not there', 'NOT_FOUND', () => call('GET', '/nothing')],
+      ['another method', 'METHOD_NOT_SUPPORTED', () => call('PUT', '/pipelines', { body: {} })],
+      ['a name that is taken', 'CONFLICT', () => call('POST', '/pipelines', { body: { name: 'orders' } })],
+      ['what git describes', 'MANAGED_BY_GIT', () => call('DELETE', `/pipelines/${teams.ours.pipelineId}`)],
+      ['a secret that is in use', 'PRECONDITION_FAILED', () => call('DELETE', '/secrets?name=db_password')],
+      [
+        'a body that is too large',
+        'PAYLOAD_TOO_LARGE',
+        () => call('POST', '/pipelines', { body: { name: 'x'.repeat(300_000) } }),
+      ],
+      [
+        'a body of another type',
+        'UNSUPPORTED_MEDIA_TYPE',
+        () => call('POST', '/pipelines', { body: 'name=x', headers: { 'content-type': 'text/plain' } }),
+      ],
+      [
+        'a pipeline that is not valid',
+        'VALIDATION_FAILED',
+        async () => {
           const lines = { format: 'shuffle', lines: ['$SVC_SECRET_NOT_THERE'] };
           const id = await draftPipeline(teams.root, teams.ours.environmentId, `wrong ${++made}`, lines);
           return call('POST', `/pipelines/${id}/deploy`, { body: { changelog: '' } });
         },
-      },
-      {
-        reason: 'a key of another request',
-        code: 'IDEMPOTENCY_KEY_REUSED',
-        request: async () => {
+      ],
+      [
+        'a key of another request',
+        'IDEMPOTENCY_KEY_REUSED',
+        async () => {
           const headers = { 'idempotency-key': 'used-twice' };
           await call('POST', '/pipelines', { body: { name: 'first' }, headers });
           return call('POST', '/pipelines', { body: { name: 'second' }, headers });
         },
-      },
+      ],
     ];
-    for (const { reason, code, request } of CASES) {
+    for (const [reason, code, request] of CASES) {
       it(`have ${code} beside the sentence for ${reason}`, async () => {
         const answer = await request();
         expect(answer.json(), answer.text).to.include({ code });
@@ -219,30 +181,26 @@ describe('the conventions of the REST interface', () => {
   });
 
   describe('of what is made', () => {
-    const MADE: { what: string; request(): Promise<HttpResponse>; name(body: never): string }[] = [
-      {
-        what: 'a pipeline',
-        request: () => call('POST', '/pipelines', { body: { name: `located ${++made}` } }),
-        name: (body: { pipeline: Named }) => body.pipeline.name,
-      },
-      {
-        what: 'an alert rule',
-        request: () => rule(`located ${++made}`),
-        name: (body: { rule: Named }) => body.rule.name,
-      },
-      {
-        what: 'a version',
-        request: async () =>
+    const MADE: [what: string, request: () => Promise<HttpResponse>, name: (body: never) => string][] = [
+      [
+        'a pipeline',
+        () => call('POST', '/pipelines', { body: { name: `located ${++made}` } }),
+        (body: { pipeline: Named }) => body.pipeline.name,
+      ],
+      ['an alert rule', () => rule(`located ${++made}`), (body: { rule: Named }) => body.rule.name],
+      [
+        'a version',
+        async () =>
           call('POST', `/pipelines/${await draft()}/versions`, { body: { configYaml: CONFIG_YAML } }),
-        name: (body: { versionId: string }) => body.versionId,
-      },
-      {
-        what: 'a secret',
-        request: () => call('POST', '/secrets', { body: { name: `located_${++made}`, value: 'of-a-test' } }),
-        name: (body: { secret: Named }) => body.secret.name,
-      },
+        (body: { versionId: string }) => body.versionId,
+      ],
+      [
+        'a secret',
+        () => call('POST', '/secrets', { body: { name: `located_${++made}`, value: 'of-a-test' } }),
+        (body: { secret: Named }) => body.secret.name,
+      ],
     ];
-    for (const { what, request, name } of MADE) {
+    for (const [what, request, name] of MADE) {
       it(`say where ${what} is`, async () => {
         const answer = await request();
         expect(answer.status, answer.text).to.equal(201);
@@ -364,21 +322,18 @@ describe('the conventions of the REST interface', () => {
   });
 
   describe('of a change that is sent again with its Idempotency-Key', () => {
-    const KEYED: { method: string; request(): Promise<{ path: string; body?: object }> }[] = [
-      {
-        method: 'PUT',
-        request: async () => ({
+    const KEYED: [method: string, request: () => Promise<{ path: string; body?: object }>][] = [
+      [
+        'PUT',
+        async () => ({
           path: `/pipelines/${await draft()}/config`,
           body: { configYaml: CONFIG_YAML },
         }),
-      },
-      {
-        method: 'PATCH',
-        request: async () => ({ path: `/pipelines/${await draft()}`, body: { description: 'once' } }),
-      },
-      { method: 'DELETE', request: async () => ({ path: `/pipelines/${await draft()}` }) },
+      ],
+      ['PATCH', async () => ({ path: `/pipelines/${await draft()}`, body: { description: 'once' } })],
+      ['DELETE', async () => ({ path: `/pipelines/${await draft()}` })],
     ];
-    for (const { method, request } of KEYED) {
+    for (const [method, request] of KEYED) {
       it(`gives the first answer of a ${method} again`, async () => {
         const { path, body } = await request();
         const send = () =>

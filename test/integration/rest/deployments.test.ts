@@ -1,10 +1,10 @@
 /** A deploy that is waited for, and one that is followed: what the nodes report decides. */
 import { expect } from 'chai';
 import { heartbeat } from '../../support/agents/agent-client.ts';
-import { draftPipeline, makeKey, type RestCall, restClient } from '../../support/clients/rest.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { draftPipeline, makeKey, type RestCall, restClient, useRest } from '../../support/clients/rest.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 interface Deployed {
   versionId: string;
@@ -14,20 +14,11 @@ interface Deployed {
 
 describe('a deployment by REST', function () {
   this.timeout(60_000);
-  let test: TestController;
-  let teams: TwoTeams;
-  let call: RestCall;
+  const test = useController();
+  const teams = useTwoTeams(test);
+  const rest = useRest(test, teams);
+  const call: RestCall = (...request) => rest.call(...request);
   let made = 0;
-
-  before(async () => {
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
-    call = restClient(test.url, (await makeKey(teams.root, teams.ours.environmentId)).key);
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
-  });
 
   const draft = () => draftPipeline(teams.root, teams.ours.environmentId, `followed ${++made}`);
   const deploy = async (id: string, query = '', client = call): Promise<Deployed> => {
@@ -98,10 +89,5 @@ describe('a deployment by REST', function () {
     expect(again.headers['idempotent-replayed']).to.equal('true');
     expect(again.json()).to.deep.include(first.json());
     expect(again.json<Deployed>().deployment?.state).to.equal('IN_PROGRESS');
-  });
-
-  it('is not found in another environment', async () => {
-    const answer = await call('GET', `/deployments/${teams.theirs.versionId}`);
-    expect([answer.status, answer.json<{ code: string }>().code]).to.deep.equal([404, 'NOT_FOUND']);
   });
 });

@@ -7,9 +7,9 @@ import {
   type RestKey,
   restClient,
 } from '../../support/clients/rest.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 interface Listed {
   id: string;
@@ -21,22 +21,15 @@ interface Listed {
 }
 
 describe('the REST interface', () => {
-  let test: TestController;
-  let teams: TwoTeams;
+  const test = useController();
+  const teams = useTwoTeams(test);
   let key: RestKey;
   let call: RestCall;
   let drafts = 0;
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
+  before(async () => {
     key = await makeKey(teams.root, teams.ours.environmentId);
     call = restClient(test.url, key.key);
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
   });
 
   const draft = (config?: object) =>
@@ -206,18 +199,6 @@ describe('the REST interface', () => {
       expect(answer.status).to.equal(412);
       expect(answer.json()).to.include({ path: 'ours/orders.yaml', line: 1 });
     });
-
-    it('gives ten versions to ten deploys at once, and no answer is a 500', async () => {
-      const id = await draft();
-      const answers = await Promise.all(
-        Array.from({ length: 10 }, () =>
-          call('POST', `/pipelines/${id}/deploy`, { body: { changelog: 'at once' } }),
-        ),
-      );
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
-      const numbers = answers.map((one) => one.json<{ versionNumber: number }>().versionNumber);
-      expect(numbers.sort((a, b) => a - b)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
-    });
   });
 
   describe('for nodes', () => {
@@ -300,14 +281,6 @@ describe('the REST interface', () => {
       const answer = await call('DELETE', '/secrets?name=db_password');
       expect(answer.status).to.equal(412);
       expect(answer.json<{ error: string }>().error).to.include('orders');
-    });
-
-    it('makes one of ten at once under one name', async () => {
-      const answers = await Promise.all(
-        Array.from({ length: 10 }, () => call('POST', '/secrets', { body: { name: 'raced', value: 'x' } })),
-      );
-      const statuses = answers.map(({ status }) => status).sort();
-      expect(statuses).to.deep.equal([201, ...Array(9).fill(409)]);
     });
   });
 

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { send } from '../../support/clients/http.ts';
 import { openApiTools } from '../../support/clients/openapi-tools.ts';
 import { draftPipeline, makeKey } from '../../support/clients/rest.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
 
 /** What somebody would write who knows nothing but the description. */
@@ -83,17 +83,15 @@ const run = promisify(execFile);
 describe('a client made by a public generator', function () {
   this.timeout(120_000);
   this.slow(20_000);
-  let test: TestController;
+  const test = useController();
   let folder: string;
 
-  before(async () => {
-    test = await startTestController();
+  before(() => {
     // Below the packages of the generator, so that the program finds them.
     folder = join(openApiTools(), 'node_modules/.cache', `client-${process.pid}`);
     mkdirSync(folder, { recursive: true });
   });
   after(async () => {
-    await test?.stop();
     await rm(folder, { recursive: true, force: true });
   });
 

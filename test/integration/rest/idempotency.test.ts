@@ -11,28 +11,23 @@ import {
   type RestKey,
   restClient,
 } from '../../support/clients/rest.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { startTestController, useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { TestUser } from '../../support/users/person.ts';
 
 describe('a POST with an Idempotency-Key', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let environmentId: string;
   let account: RestKey;
   let call: RestCall;
   let n = 0;
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
+  before(async () => {
     ({ environmentId } = await testEnvironment(root));
     account = await makeKey(root, environmentId);
     call = restClient(test.url, account.key);
   });
-  after(() => test?.stop());
 
   const freshKey = () => `key-${++n}`;
   const post = (path: string, body: unknown, key: string, client = call): Promise<HttpResponse> =>

@@ -13,7 +13,7 @@ import { SCHEMA_MODULES } from '../../../api/openapi/named-schemas.ts';
 import { REST_ROWS } from '../../../api/rest/rows.ts';
 import { send } from '../../support/clients/http.ts';
 import { openApiTools } from '../../support/clients/openapi-tools.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { OPERATIONS } from '../../support/procedures/operations.ts';
 
 interface DescribedOperation {
@@ -245,14 +245,11 @@ describe('the OpenAPI description', () => {
   });
 
   describe('over HTTP', () => {
-    let test: TestController;
+    const test = useController();
     let url: string;
-    before(async function () {
-      this.timeout(30_000);
-      test = await startTestController();
+    before(() => {
       url = `${test.url}/api/v1/openapi.json`;
     });
-    after(() => test?.stop());
 
     it('is open to every origin, and needs no key', async () => {
       const answer = await send(url, { headers: { origin: 'https://editor.example.org' } });

@@ -1,9 +1,9 @@
 /** Pull requests by REST: what a bot sees of them, and which it may merge. */
 import { expect } from 'chai';
 import { git } from '../../support/clients/fast-import.ts';
-import { followBranch, makeKey, openPull, type RestCall, restClient } from '../../support/clients/rest.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { followBranch, openPull, type RestCall, useRest } from '../../support/clients/rest.ts';
+import { useController } from '../../support/harness/controller.ts';
+import { useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 interface Pull {
   number: number;
@@ -15,20 +15,11 @@ interface Pull {
 
 describe('pull requests by REST', function () {
   this.timeout(60_000);
-  let test: TestController;
-  let teams: TwoTeams;
-  let call: RestCall;
+  const test = useController();
+  const teams = useTwoTeams(test);
+  const rest = useRest(test, teams);
+  const call: RestCall = (...request) => rest.call(...request);
   let made = 0;
-
-  before(async () => {
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
-    call = restClient(test.url, (await makeKey(teams.root, teams.ours.environmentId)).key);
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
-  });
 
   const opened = () => openPull(teams.ours, 'main', ++made);
   const get = async (number: string) =>
@@ -70,7 +61,7 @@ describe('pull requests by REST', function () {
       for (const wrong of ['0'.repeat(40), base]) {
         const refused = await merge(id, wrong);
         expect(refused.status, refused.text).to.equal(409);
-        expect(refused.text).to.include('by now; look at what is new');
+        expect(refused.text).to.include('by now; review the new commits');
       }
       expect((await get(id)).state).to.equal('open');
       const merged = await merge(id, headSha);

@@ -4,17 +4,16 @@ import type { Knex } from 'knex';
 import { SWEEPS } from '../../../controller/compose/retention.ts';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
 import { untilWaiting } from '../../support/harness/lock-waiters.ts';
-import { startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { type TestPlatform, usePlatform } from '../../support/harness/platform.ts';
 
 const SYSTEM: Actor = { type: 'system', name: 'test' };
 const DAY_MS = 86_400_000;
 
 describe('what is deleted by age', () => {
-  let platform: TestPlatform;
+  const platform = usePlatform();
   let db: TestPlatform['db'];
 
   before(async () => {
-    platform = await startTestPlatform();
     ({ db } = platform);
     await db('teams').insert({ id: 'team', name: 'Team' });
     await db('environments').insert([
@@ -28,7 +27,6 @@ describe('what is deleted by age', () => {
     ]);
     await db('git_bindings').insert({ id: 'b', environment_id: 'env', mode: 'sync' });
   });
-  after(() => platform.stop());
 
   const ago = (days: number) => new Date(Date.now() - days * DAY_MS);
   async function run(name: string): Promise<number> {

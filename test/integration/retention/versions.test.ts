@@ -4,16 +4,15 @@ import { pruneVersions } from '../../../controller/pipelines/index.ts';
 import type { Actor, Context } from '../../../controller/platform/operation/context.ts';
 import { createLease } from '../../../controller/platform/runtime/lease.ts';
 import { writeSetting } from '../../../controller/platform/runtime/settings-store.ts';
-import { QUIET, startTestPlatform, type TestPlatform } from '../../support/harness/platform.ts';
+import { QUIET, type TestPlatform, useEachPlatform } from '../../support/harness/platform.ts';
 
 const SYSTEM: Actor = { type: 'system', name: 'test' };
 const KEEP = 10;
 
 describe('the retention of pipeline versions', () => {
-  let platform: TestPlatform;
+  const platform = useEachPlatform();
 
   beforeEach(async () => {
-    platform = await startTestPlatform();
     const { db } = platform;
     await db('teams').insert({ id: 'team', name: 'Team' });
     await db('environments').insert([
@@ -23,7 +22,6 @@ describe('the retention of pipeline versions', () => {
     await writeSetting(db, 'fleet', { pipelineVersionsRetained: KEEP });
     await pipeline('p', 30);
   });
-  afterEach(() => platform.stop());
 
   /** With versions 1 to `count`, named `<id>-<version>`; the newest is deployed. */
   async function pipeline(id: string, count: number, environment = 'env'): Promise<void> {

@@ -3,12 +3,13 @@ import { expect } from 'chai';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { refusal } from '../../support/scenes/places.ts';
 import {
   activeOf,
   joinRing,
+  joinRings,
   lastOf,
   putBackWindow,
   type RingNode,
@@ -17,26 +18,20 @@ import {
   wakeRollout,
 } from '../../support/scenes/rollouts.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
-import type { TestUser } from '../../support/users/person.ts';
 
 const CANARY = { canarySelector: { ring: '0' }, healthCheckWindowMinutes: 10, changelog: 'a try' };
 
 describe('a rollout by stages', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let environmentId: string;
   let nodes: RingNode[];
   let n = 0;
 
   before(async () => {
-    test = await startTestController();
-    root = await test.root();
     ({ environmentId } = await testEnvironment(root));
-    nodes = [];
-    for (const ring of ['0', '1', '2'])
-      nodes.push(await joinRing(test, root, environmentId, `node-${ring}`, { ring }));
+    nodes = await joinRings(test, root, environmentId, 3);
   });
-  after(() => test?.stop());
 
   const deploy = (pipelineId: string, more = {}) =>
     root.mutate<{ versionNumber: number }>('deploy.agent', { pipelineId, changelog: 'a change', ...more });

@@ -4,13 +4,14 @@ import type { GitPlan } from '../../../schemas/api/git-plan.ts';
 import type { DriftReport, GitHold } from '../../../schemas/api/git-words.ts';
 import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
 import { makeTestEnvironments, refusal } from '../../support/scenes/places.ts';
 import {
   activeOf,
   joinRing,
+  joinRings,
   lastOf,
   putBackWindow,
   type RingNode,
@@ -43,21 +44,17 @@ ${more}${rollout ? section : ''}  sources:
 };
 
 describe('a rollout that git asks for', () => {
-  let test: TestController;
+  const test = useController();
   let place: GitBindingScene;
   let nodes: RingNode[];
   let n = 0;
 
   before(async function () {
     this.timeout(60_000);
-    test = await startTestController();
     const places = await makeTestEnvironments(test);
     place = await bindToGit(test, places, { 'pipelines/idle.yaml': written('idle', { rollout: false }) });
-    nodes = [];
-    for (const ring of ['0', '1', '2'])
-      nodes.push(await joinRing(test, place.root, place.environmentId, `node-${ring}`, { ring }));
+    nodes = await joinRings(test, place.root, place.environmentId, 3);
   });
-  after(() => test?.stop());
 
   const fileOf = (name: string) => `pipelines/${name}.yaml`;
   const say = (name: string, of: Written) => place.apply({ [fileOf(name)]: written(name, of) });
@@ -175,7 +172,9 @@ describe('a rollout that git asks for', () => {
     await untilServed(nodes, name, [2, 1, 1]);
     await say(name, { interval: 1 });
     await untilServed(nodes, name, [3, 3, 3]);
-    expect(await endings(id)).to.deep.equal(['ROLLED_BACK: Git went back to what the other nodes run']);
+    expect(await endings(id)).to.deep.equal([
+      'ROLLED_BACK: The manifest returned to the version that the other nodes run',
+    ]);
   });
 
   it('ends broadened where only its section is taken away', async () => {
@@ -184,7 +183,7 @@ describe('a rollout that git asks for', () => {
     await untilServed(nodes, name, [2, 1, 1]);
     await say(name, { interval: 2, rollout: false });
     await untilServed(nodes, name, [3, 3, 3]);
-    expect(await endings(id)).to.deep.equal(['BROADENED: Git has no rollout section any more']);
+    expect(await endings(id)).to.deep.equal(['BROADENED: The rollout section was removed from the manifest']);
   });
 
   it('does not begin for what gives nodes nothing new, and goes on where it has begun', async () => {
@@ -222,7 +221,7 @@ describe('a rollout that git asks for', () => {
     await untilServed(nodes, name, [2, 1, 1]);
     await say(name, { interval: 2, more: '  deployed: false\n' });
     await untilServed(nodes, name, [null, null, null]);
-    expect(await endings(id)).to.deep.equal(['ROLLED_BACK: Git says deployed: false']);
+    expect(await endings(id)).to.deep.equal(['ROLLED_BACK: The manifest sets deployed: false']);
     await say(name, { interval: 2 });
     await untilServed(nodes, name, [4, null, null]);
     await place.apply({ [fileOf(name)]: null });

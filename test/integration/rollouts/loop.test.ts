@@ -1,6 +1,5 @@
 /** The loop over rollouts, on a clock that a test moves: restarts in the middle, controllers that take over, silence. */
 import { expect } from 'chai';
-import type { Knex } from 'knex';
 import {
   pipelineDeploying,
   pipelineEditing,
@@ -11,8 +10,10 @@ import { unavailable } from '../../../controller/platform/operation/errors.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import { createRolloutReconciler, type RolloutReconciler } from '../../../reconcilers/rollouts/index.ts';
 import { soundGraph } from '../../support/fixtures/graphs.ts';
+import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
-import { type BoundEnvironment, ReconcileScene } from '../../support/scenes/reconcile.ts';
+import type { BoundEnvironment } from '../../support/scenes/bound-environment.ts';
+import { ReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const MINUTE = 60_000;
 
@@ -23,7 +24,7 @@ interface Leader {
 describe('the loop over rollouts', () => {
   let scene: ReconcileScene;
   let environment: BoundEnvironment;
-  let db: Knex;
+  let db: TestDb;
   let environmentId: string;
   let clock: ManualClock;
   let current: Leader;
@@ -108,37 +109,37 @@ describe('the loop over rollouts', () => {
     const { pipelineId, rolloutId } = await begun();
     await reports('0', pipelineId, { version: 2, ...events(100) });
     const first = loopOf(current);
-    await first.look(rolloutId);
+    await first.reconcile(rolloutId);
     expect(await statusOf(rolloutId)).to.equal('HEALTH_CHECK');
     clock.advance(4 * MINUTE);
     await reports('0', pipelineId, { version: 2, ...events(900) });
     await reports('1', pipelineId, events(500));
-    await first.look(rolloutId);
+    await first.reconcile(rolloutId);
     await first.stop();
     // The engine begins at zero while nobody looks.
     clock.advance(3 * MINUTE);
     await reports('0', pipelineId, { version: 2, ...events(50) });
     const second = loopOf(current);
-    await second.look(rolloutId);
+    await second.reconcile(rolloutId);
     expect((await rowOf(rolloutId)).verdict.canary).to.include({ eventsIn: 850 });
     await reports('0', pipelineId, { version: 2, ...events(60) });
     await reports('1', pipelineId, events(600));
     clock.advance(2.9 * MINUTE);
-    await second.look(rolloutId);
+    await second.reconcile(rolloutId);
     expect(await statusOf(rolloutId)).to.equal('HEALTH_CHECK');
     clock.advance(0.1 * MINUTE);
     // The canary has been silent by now, perhaps for what it was given.
-    await second.look(rolloutId);
+    await second.reconcile(rolloutId);
     expect((await rowOf(rolloutId)).held_reason).to.contain('No canary node that answers runs version 2');
     await reports('0', pipelineId, { version: 2, ...events(70) });
-    expect(await second.look(rolloutId)).to.equal(false);
+    expect(await second.reconcile(rolloutId)).to.equal(false);
     expect(await statusOf(rolloutId)).to.equal('BROADENED');
   });
 
   it('looks by itself every five seconds, and no more once it has ended', async () => {
     const { pipelineId, rolloutId } = await begun();
     const loop = loopOf(current);
-    await loop.look(rolloutId);
+    await loop.reconcile(rolloutId);
     await reports('0', pipelineId, { version: 2 });
     const advance = async (ms: number, status: string) => {
       clock.advance(ms);
@@ -149,7 +150,7 @@ describe('the loop over rollouts', () => {
     await advance(5_000, 'ROLLED_BACK');
     const { updated_at: ended } = await rowOf(rolloutId);
     clock.advance(10 * MINUTE);
-    await loop.look(rolloutId);
+    await loop.reconcile(rolloutId);
     expect((await rowOf(rolloutId)).updated_at).to.deep.equal(ended);
   });
 
@@ -164,19 +165,21 @@ describe('the loop over rollouts', () => {
     const { pipelineId, rolloutId } = await begun();
     await reports('0', pipelineId, { version: 2 });
     const follower = loopOf({ epoch: null });
-    expect(await follower.look(rolloutId)).to.equal(false);
+    expect(await follower.reconcile(rolloutId)).to.equal(false);
     expect(await statusOf(rolloutId)).to.equal('CANARY_DEPLOYED');
     const old: Leader = { epoch: 1 };
     const paused = loopOf(old);
     current = { epoch: 2 };
-    const refused = await paused.look(rolloutId).catch((error: Error) => error.message);
+    const refused = await paused.reconcile(rolloutId).catch((error: Error) => error.message);
     expect(refused).to.contain('no longer holds the lease');
     expect(await statusOf(rolloutId)).to.equal('CANARY_DEPLOYED');
-    await loopOf(current).look(rolloutId);
+    await loopOf(current).reconcile(rolloutId);
     expect(await statusOf(rolloutId)).to.equal('HEALTH_CHECK');
     const { observed } = await rowOf(rolloutId);
     await reports('0', pipelineId, { version: 2, ...events(700) });
-    expect(await paused.look(rolloutId).catch((error: Error) => error.message)).to.contain('no longer holds');
+    expect(await paused.reconcile(rolloutId).catch((error: Error) => error.message)).to.contain(
+      'no longer holds',
+    );
     expect((await rowOf(rolloutId)).observed).to.deep.equal(observed);
   });
 
@@ -184,9 +187,9 @@ describe('the loop over rollouts', () => {
     const { pipelineId, rolloutId } = await begun();
     await reports('0', pipelineId, { version: 2 });
     const pair = [loopOf(current), loopOf(current)];
-    await pair[0]?.look(rolloutId);
+    await pair[0]?.reconcile(rolloutId);
     await reports('0', pipelineId, { version: 2, restarts: 3 });
-    await Promise.all(pair.map((loop) => loop.look(rolloutId)));
+    await Promise.all(pair.map((loop) => loop.reconcile(rolloutId)));
     const audited = await db('audit_log').where({ entity_id: pipelineId, action: 'rollout.rolledBack' });
     expect(audited).to.have.length(1);
     expect(audited[0]).to.include({ actor_type: 'system' });
@@ -200,14 +203,14 @@ describe('the loop over rollouts', () => {
       maintenance: true,
     });
     const loop = loopOf(current);
-    await loop.look(rolloutId);
+    await loop.reconcile(rolloutId);
     expect(await statusOf(rolloutId)).to.equal('CANARY_DEPLOYED');
     await reports('0', pipelineId, { version: 2 });
-    await loop.look(rolloutId);
+    await loop.reconcile(rolloutId);
     expect(await statusOf(rolloutId)).to.equal('HEALTH_CHECK');
     // Silent from now on: the window runs, and nothing can be said.
     clock.advance(11 * MINUTE);
-    await loop.look(rolloutId);
+    await loop.reconcile(rolloutId);
     const row = await rowOf(rolloutId);
     expect(row.held_reason).to.contain('Too few events to say');
     expect(row.status).to.equal('HEALTH_CHECK');
@@ -218,12 +221,12 @@ describe('the loop over rollouts', () => {
     const { pipelineId, rolloutId } = await begun({ onPass: 'hold' });
     const loop = loopOf(current);
     await reports('0', pipelineId, { version: 2 });
-    await loop.look(rolloutId);
+    await loop.reconcile(rolloutId);
     await reports('0', pipelineId, { version: 2, ...events(500) });
     await reports('1', pipelineId, events(500));
     clock.advance(10 * MINUTE);
     await reports('0', pipelineId, { version: 2, ...events(500) });
-    await loop.look(rolloutId);
+    await loop.reconcile(rolloutId);
     const row = await rowOf(rolloutId);
     expect(row).to.include({ status: 'HEALTH_CHECK' });
     expect(row.held_reason).to.contain('onPass: hold');
@@ -235,9 +238,9 @@ describe('the loop over rollouts', () => {
     const { pipelineId, rolloutId } = await begun();
     const loop = loopOf(current);
     await reports('0', pipelineId, { version: 2 });
-    await loop.look(rolloutId);
+    await loop.reconcile(rolloutId);
     await reports('0', pipelineId, { version: 2, restarts: 5 });
-    await loop.look(rolloutId);
+    await loop.reconcile(rolloutId);
     const { verdict, end_reason: reason } = await rowOf(rolloutId);
     expect(verdict).to.include({
       verdict: 'unhealthy',

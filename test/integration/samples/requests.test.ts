@@ -1,27 +1,21 @@
 /** Samples: asked for by people, given to nodes, answered, and over after a time. */
 import { expect } from 'chai';
-import { keepSamples } from '../../../controller/fleet/samples/index.ts';
+import { maintainSamples } from '../../../controller/fleet/samples/index.ts';
 import type { ConfigResponse, SampleRequest } from '../../../schemas/agent/protocol.ts';
 import type { EventSchemas, SampleResultView } from '../../../schemas/api/samples.ts';
 import type { TestNode } from '../../support/agents/agent-client.ts';
 import { openStream } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { refusal, tenAtOnce } from '../../support/scenes/places.ts';
-import { deployGraph, makeSampled, report, type Sampled } from '../../support/scenes/sampled.ts';
+import { deployGraph, report, useSampled } from '../../support/scenes/sampled.ts';
 import type { TestUser } from '../../support/users/person.ts';
 
 describe('samples of events', () => {
-  let test: TestController;
-  let at: Sampled;
+  const test = useController();
+  const at = useSampled(test);
   let hosts = 0;
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    at = await makeSampled(test);
-  });
-  after(() => test?.stop());
   beforeEach(async () => {
     await test.db('sample_requests').delete();
     await test.db('nodes').whereNot({ id: at.node.nodeId }).delete();
@@ -59,7 +53,7 @@ describe('samples of events', () => {
   const answer = (results: object[], node: TestNode = at.node) => node.samples({ results });
   const asked = async (node: TestNode = at.node): Promise<SampleRequest[]> =>
     (await node.config()).json<ConfigResponse>().sampleRequests;
-  const upkeep = () => keepSamples(test.controller.systemContext('test'));
+  const upkeep = () => maintainSamples(test.controller.systemContext('test'));
   /** As if it had been made so much earlier. */
   const age = (requestId: string, seconds: number) =>
     test
@@ -167,13 +161,13 @@ describe('samples of events', () => {
 
   describe('are refused', () => {
     for (const { keys, told } of [
-      { keys: ['nobody', 'lines'], told: /^BAD_REQUEST: .*"nobody" is no component/ },
-      { keys: ['off'], told: /^BAD_REQUEST: .*"off" is switched off/ },
+      { keys: ['nobody', 'lines'], told: /^BAD_REQUEST: .*"nobody" is not a component/ },
+      { keys: ['off'], told: /^BAD_REQUEST: .*"off" is disabled/ },
       { keys: ['split'], told: /^BAD_REQUEST: .*named outputs only: split\.big, split\._unmatched/ },
       { keys: ['split.small'], told: /^BAD_REQUEST: .*no output "small"; it has split\.big/ },
       { keys: ['out.x'], told: /^BAD_REQUEST: .*is a sink/ },
       { keys: ['lines.x'], told: /^BAD_REQUEST: .*no output "x"/ },
-      { keys: ['constructor'], told: /^BAD_REQUEST: .*is no component/ },
+      { keys: ['constructor'], told: /^BAD_REQUEST: .*is not a component/ },
       { keys: ['--help'], told: /^BAD_REQUEST: / },
       { keys: ['lin*'], told: /^BAD_REQUEST: / },
       { keys: ['lines', 'lines'], told: /^BAD_REQUEST: / },
@@ -207,7 +201,7 @@ describe('samples of events', () => {
     ])
       it(`where it is ${status}`, async () => {
         await report(test, at.node, at.pipelineId, status);
-        expect(await tryAsk(['lines'])).to.equal(`PRECONDITION_FAILED: No node can be asked: ${told}`);
+        expect(await tryAsk(['lines'])).to.equal(`PRECONDITION_FAILED: No node can be sampled: ${told}`);
       });
 
     it('where the node is silent or in maintenance', async () => {
@@ -219,7 +213,7 @@ describe('samples of events', () => {
       services.listeningSince = () => 0;
       try {
         await test.db('node_reports').update({ reported_at: new Date(Date.now() - 60_000) });
-        expect(await tryAsk(['lines'])).to.match(/^PRECONDITION_FAILED: .*node-1 was not heard of lately/);
+        expect(await tryAsk(['lines'])).to.match(/^PRECONDITION_FAILED: .*node-1 has not reported lately/);
       } finally {
         services.listeningSince = listening;
       }
@@ -252,8 +246,10 @@ describe('samples of events', () => {
         }),
       );
       expect(more).to.deep.equal([...Array(5).fill(200), ...Array(5).fill(429)]);
-      expect(await tryAsk(['lines'])).to.match(/^TOO_MANY_REQUESTS: 5 of your requests.*wait/);
-      expect(await tryAsk(['lines'], {}, at.root)).to.match(/^TOO_MANY_REQUESTS: 20 requests/);
+      expect(await tryAsk(['lines'])).to.match(/^TOO_MANY_REQUESTS: You have 5 open requests.*wait/);
+      expect(await tryAsk(['lines'], {}, at.root)).to.match(
+        /^TOO_MANY_REQUESTS: This environment has 20 open requests/,
+      );
     });
 
     it('to another team, whose ids are not there', async () => {
@@ -307,7 +303,7 @@ describe('samples of events', () => {
       expect(
         mixed.json<{ rejected: { reason: string }[] }>().rejected.map(({ reason }) => reason),
       ).to.deep.equal([
-        'this component has been answered already',
+        'this component already has a result',
         'the request does not ask for this component',
         'no such request is open for this node',
       ]);

@@ -1,13 +1,13 @@
 /** Live taps: started by people, run by nodes, watched through one controller or across two. */
 import { expect } from 'chai';
-import { keepTaps } from '../../../controller/fleet/samples/index.ts';
+import { maintainTaps } from '../../../controller/fleet/samples/index.ts';
 import type { TapEnded, TapEvents } from '../../../schemas/api/samples.ts';
 import type { TestNode } from '../../support/agents/agent-client.ts';
 import { type OpenStream, openStream, send } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { type TestController, useController, useReplica } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { refusal, tenAtOnce } from '../../support/scenes/places.ts';
-import { makeSampled, report, type Sampled } from '../../support/scenes/sampled.ts';
+import { enrollmentToken, refusal, tenAtOnce } from '../../support/scenes/places.ts';
+import { report, useSampled } from '../../support/scenes/sampled.ts';
 import { signIn, type TestUser } from '../../support/users/person.ts';
 
 interface Started {
@@ -17,21 +17,11 @@ interface Started {
 }
 
 describe('live taps', () => {
-  let test: TestController;
-  let second: TestController;
-  let at: Sampled;
+  const test = useController();
+  const second = useReplica(test);
+  const at = useSampled(test);
   const open: OpenStream[] = [];
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    second = await startTestController({ databaseUrl: test.databaseUrl, dataDir: test.config.dataDir });
-    at = await makeSampled(test);
-  });
-  after(async () => {
-    await second?.stop();
-    await test?.stop();
-  });
   beforeEach(async () => {
     await test.db('taps').delete();
     await test.db('tap_batches').delete();
@@ -59,7 +49,7 @@ describe('live taps', () => {
     node.tapEvents({ requestId: tapId, pipelineId: at.pipelineId, componentId: 'lines', events, ...more });
   const rows = () => test.db('tap_batches');
   const watchedBy = async (tapId: string) => (await test.db('taps').where({ id: tapId }).first())?.watched_by;
-  const upkeep = () => keepTaps(test.controller.systemContext('test'));
+  const upkeep = () => maintainTaps(test.controller.systemContext('test'));
   const age = (tapId: string, column: 'watched_at' | 'ends_at', seconds: number) =>
     test
       .db('taps')
@@ -122,7 +112,7 @@ describe('live taps', () => {
         ...Array(8).fill(429),
       ]);
       expect(await tryStart('lines', {}, at.root)).to.match(
-        /^TOO_MANY_REQUESTS: 20 live taps of this environment/,
+        /^TOO_MANY_REQUESTS: This environment has 20 open live taps/,
       );
     });
 
@@ -254,9 +244,7 @@ describe('live taps', () => {
   describe('take from nodes', () => {
     it('only what is theirs: 403 for other nodes, components, pipelines and unknown taps', async () => {
       const { tapId } = await start();
-      const { token } = await at.root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
-        environmentId: at.foreignId,
-      });
+      const token = await enrollmentToken(at.root, at.foreignId);
       const { enrollNode } = await import('../../support/agents/agent-client.ts');
       const stranger = await enrollNode(test.url, token, { hostname: 'stranger' });
       const stopped = { events: undefined, status: 'stopped', reason: 'x' };
@@ -275,18 +263,14 @@ describe('live taps', () => {
       await until(async () => (await bring(tapId, ['x'])).status === 403, { what: 'the node to be refused' });
     });
 
-    for (const { reason, more, status } of [
-      { reason: 'an id with a path in it', more: { requestId: '../x' }, status: 400 },
-      { reason: 'no events and no status', more: { events: undefined }, status: 400 },
-      { reason: '101 events', more: { events: Array(101).fill(1) }, status: 400 },
-      { reason: 'a negative count', more: { dropped: -1 }, status: 400 },
-      {
-        reason: 'a long reason',
-        more: { events: undefined, status: 'stopped', reason: 'x'.repeat(2_000) },
-        status: 400,
-      },
-      { reason: 'more than 8 MiB', more: { x: 'x'.repeat(9_000_000) }, status: 413 },
-    ])
+    for (const [reason, more, status] of [
+      ['an id with a path in it', { requestId: '../x' }, 400],
+      ['no events and no status', { events: undefined }, 400],
+      ['101 events', { events: Array(101).fill(1) }, 400],
+      ['a negative count', { dropped: -1 }, 400],
+      ['a long reason', { events: undefined, status: 'stopped', reason: 'x'.repeat(2_000) }, 400],
+      ['more than 8 MiB', { x: 'x'.repeat(9_000_000) }, 413],
+    ] as const)
       it(`(${reason}) ${status}`, async () => {
         const answer = await bring('some', [], more);
         expect(answer.status).to.equal(status);
@@ -320,35 +304,31 @@ describe('live taps', () => {
 
   describe('end', () => {
     const isGone = async (tapId: string) => (await test.db('taps').where({ id: tapId })).length === 0;
-    const ENDS: { when: string; reason: string; make(tapId: string): Promise<unknown> }[] = [
-      {
-        when: 'they are stopped',
-        reason: 'It was stopped',
-        make: (tapId) => at.editor.mutate('pipeline.stopTap', { tapId }),
-      },
-      {
-        when: 'their five minutes are over',
-        reason: 'Its five minutes are over; start it again to see more',
-        make: (tapId) => age(tapId, 'ends_at', 301),
-      },
-      {
-        when: 'the node is in maintenance',
-        reason: 'The node went into maintenance',
-        make: () => at.root.mutate('fleet.setMaintenance', { nodeId: at.node.nodeId, enabled: true }),
-      },
-      {
-        when: 'the node is not heard of',
-        reason: 'The node was not heard of any more',
-        make: async (tapId) => {
+    const ENDS: [when: string, reason: string, make: (tapId: string) => Promise<unknown>][] = [
+      ['they are stopped', 'It was stopped', (tapId) => at.editor.mutate('pipeline.stopTap', { tapId })],
+      [
+        'their five minutes are over',
+        'Its five minutes are over; start it again to see more',
+        (tapId) => age(tapId, 'ends_at', 301),
+      ],
+      [
+        'the node is in maintenance',
+        'The node went into maintenance',
+        () => at.root.mutate('fleet.setMaintenance', { nodeId: at.node.nodeId, enabled: true }),
+      ],
+      [
+        'the node is not heard of',
+        'The node stopped reporting',
+        async (tapId) => {
           await test
             .db('taps')
             .where({ id: tapId })
             .update({ created_at: new Date(Date.now() - 100_000) });
           await test.db('node_reports').update({ reported_at: new Date(Date.now() - 100_000) });
         },
-      },
+      ],
     ];
-    for (const { when, reason, make } of ENDS)
+    for (const [when, reason, make] of ENDS)
       it(`when ${when}, on both controllers’ word`, async () => {
         const { tapId } = await start();
         const stream = await watch(tapId, at.editor, second);

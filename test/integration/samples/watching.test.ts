@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { createTaps, findTap, type TapRecord, type Taps } from '../../../controller/fleet/samples/index.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { TapEvents } from '../../../schemas/api/samples.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { QUIET } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeSampled, report, type Sampled } from '../../support/scenes/sampled.ts';
+import { report, useSampled } from '../../support/scenes/sampled.ts';
 
 function viewer() {
   const sent: { event: string; data: TapEvents & { reason?: string } }[] = [];
@@ -26,17 +26,11 @@ function viewer() {
 }
 
 describe('who watches a live tap', () => {
-  let test: TestController;
-  let at: Sampled;
+  const test = useController();
+  const at = useSampled(test);
   let clock: ManualClock;
   let taps: Taps;
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    at = await makeSampled(test);
-  });
-  after(() => test?.stop());
   beforeEach(async () => {
     await test.db('taps').delete();
     await report(test, at.node, at.pipelineId);
@@ -58,8 +52,8 @@ describe('who watches a live tap', () => {
     (await test.db('taps').where({ id: tapId }).first()).watched_at.getTime();
   const bring = async (tap: TapRecord, events: unknown[]) => {
     const { environmentId, nodeId, pipelineId, componentKey } = tap;
-    const identity = { nodeId, environmentId } as Parameters<Taps['take']>[0];
-    return taps.take(identity, { requestId: tap.tapId, pipelineId, componentId: componentKey, events });
+    const identity = { nodeId, environmentId } as Parameters<Taps['ingest']>[0];
+    return taps.ingest(identity, { requestId: tap.tapId, pipelineId, componentId: componentKey, events });
   };
 
   it('is kept in touch with every 15 seconds, until the five minutes are over', async () => {

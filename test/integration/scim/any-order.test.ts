@@ -7,11 +7,10 @@ import fc from 'fast-check';
 import { grantsOf } from '../../../controller/identity/directory/index.ts';
 import type { Role } from '../../../schemas/api/common.ts';
 import type { TeamMapping } from '../../../schemas/api/settings.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { longProperty } from '../../support/harness/long-property.ts';
 import { until } from '../../support/harness/until.ts';
-import { type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
-import type { TestUser } from '../../support/users/person.ts';
+import { type Json, useScim } from '../../support/scenes/scim/client.ts';
 
 const GROUPS = ['red', 'green', 'blue'];
 const ROLES: Role[] = ['VIEWER', 'EDITOR', 'ADMIN'];
@@ -72,17 +71,13 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 describe('group operations of SCIM', () => {
-  let test: TestController;
-  let root: TestUser;
-  let scim: ScimClient;
+  const test = useController();
+  const root = useRoot(test);
+  const scim = useScim(root);
   let teams: string[];
   let people: string[];
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
-    scim = await scimOf(root);
+  before(async () => {
     teams = [];
     for (let n = 0; n < TEAMS; n += 1)
       teams.push((await root.mutate<{ id: string }>('team.create', { name: `Team ${n}` })).id);
@@ -91,7 +86,6 @@ describe('group operations of SCIM', () => {
     // The last has been put into the first team by hand.
     await test.db('team_members').insert({ team_id: teams[0], user_id: people.at(-1), role: 'VIEWER' });
   });
-  after(() => test?.stop());
 
   async function clean(): Promise<void> {
     await test.db('directory_groups').delete();

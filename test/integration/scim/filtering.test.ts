@@ -4,14 +4,13 @@ import fc from 'fast-check';
 import type { Filter } from '../../../controller/identity/scim/filter/filter.ts';
 import { expectError, type Json, PATCH_OP } from '../../support/scenes/scim/client.ts';
 import { evaluate, filterTrees, printFilter } from '../../support/scenes/scim/filters.ts';
-import { makeScimScene, type ScimScene } from '../../support/scenes/scim/scene.ts';
+import { useScimScene } from '../../support/scenes/scim/scene.ts';
 
 describe('a filter of SCIM', function () {
   this.timeout(60_000);
-  let scene: ScimScene;
+  const scene = useScimScene();
   const ids: Record<string, string> = {};
   before(async () => {
-    scene = await makeScimScene();
     const { scim } = scene;
     const users = [
       ['bo@x.example', { name: { givenName: 'Bo', familyName: 'Ab' }, externalId: 'AB', active: false }],
@@ -25,7 +24,6 @@ describe('a filter of SCIM', function () {
     for (const [userName, more] of users) ids[userName] = await scim.user(userName, more);
     await scim.group('Beta', [ids['ab@x.example'] ?? '', ids['ba@x.example'] ?? '']);
   });
-  after(() => scene.test.stop());
 
   const find = async (what: string, filter: string): Promise<string[]> => {
     const path = `/${what}?count=1000&filter=${encodeURIComponent(filter)}`;
@@ -77,7 +75,7 @@ describe('a filter of SCIM', function () {
   it('says at which character it is not understood', async () => {
     const filter = encodeURIComponent('userName eq "a" xor id eq "b"');
     const detail = expectError(await scene.scim.call('GET', `/Users?filter=${filter}`), 400, 'invalidFilter');
-    expect(detail).to.equal('The filter goes on after its end with "xor" at character 17');
+    expect(detail).to.equal('The filter has "xor" after its end at character 17');
   });
 
   it('chooses among addresses and members in the paths of a PATCH', async () => {

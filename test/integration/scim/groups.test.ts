@@ -1,22 +1,17 @@
 /** Groups by SCIM, and the memberships of teams that follow them in the same moment. */
 import { expect } from 'chai';
 import type { Role } from '../../../schemas/api/common.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { expectError, type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
-import type { TestUser } from '../../support/users/person.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
+import { expectError, type Json, useScim } from '../../support/scenes/scim/client.ts';
 
 describe('a group of SCIM', () => {
-  let test: TestController;
-  let root: TestUser;
-  let scim: ScimClient;
+  const test = useController();
+  const root = useRoot(test);
+  const scim = useScim(root);
   let teams: Record<'web' | 'data' | 'ops', string>;
   let people = 0;
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
-    scim = await scimOf(root);
+  before(async () => {
     const make = async (name: string) => (await root.mutate<{ id: string }>('team.create', { name })).id;
     teams = { web: await make('Web'), data: await make('Data'), ops: await make('Ops') };
     await map([
@@ -27,7 +22,6 @@ describe('a group of SCIM', () => {
       ['Operators', 'ops', 'EDITOR'],
     ]);
   });
-  after(() => test?.stop());
 
   type Mapping = readonly [string, keyof typeof teams, Role];
   const map = (mappings: readonly Mapping[], more: object = {}) =>

@@ -7,24 +7,20 @@ import {
 } from '../../../controller/identity/scim/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import type { Operation } from '../../../controller/platform/operation/operation.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { patient } from '../../support/harness/patience.ts';
-import { type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
-import type { TestUser } from '../../support/users/person.ts';
+import { type Json, useScim } from '../../support/scenes/scim/client.ts';
 
 const MANY = 5_000;
 
 describe('a group of five thousand', () => {
-  let test: TestController;
-  let root: TestUser;
-  let scim: ScimClient;
+  const test = useController();
+  const root = useRoot(test);
+  const scim = useScim(root);
   let teamId: string;
 
   before(async function () {
     this.timeout(60_000);
-    test = await startTestController();
-    root = await test.root();
-    scim = await scimOf(root);
     ({ id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Web' }));
     await root.mutate('settings.updateOidcTeamMappings', {
       mappings: ['Few', 'Many'].map((group) => ({ group, teamId, role: 'EDITOR' })),
@@ -38,12 +34,19 @@ describe('a group of five thousand', () => {
       [MANY + 50],
     );
   });
-  after(() => test?.stop());
 
   const person = (n: number) => `many${String(n).padStart(5, '0')}`;
   const persons = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => person(from + n));
   const inTeam = async () =>
-    Number((await test.db('team_members').where({ team_id: teamId, source: 'group' }).count())[0]?.count);
+    Number(
+      (
+        await test
+          .db('team_members')
+          .where({ team_id: teamId, source: 'group' })
+          .count({ count: '*' })
+          .first()
+      )?.count,
+    );
 
   /** Statements of an operation, without those that only begin and end its transaction. */
   async function statements(operation: Operation, input: object): Promise<string[]> {

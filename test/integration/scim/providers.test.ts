@@ -1,21 +1,17 @@
 /** Whole syncs, as identity providers send them. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
 import { PROVIDERS } from '../../support/scenes/scim/providers/index.ts';
 import { play } from '../../support/scenes/scim/providers/run.ts';
-import type { TestUser } from '../../support/users/person.ts';
 
 describe('a sync by', () => {
-  let test: TestController;
-  let root: TestUser;
+  const test = useController();
+  const root = useRoot(test);
   let scim: ScimClient;
   let teamId: string;
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
+  before(async () => {
     ({ id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Web' }));
     scim = await scimOf(root);
     await root.mutate('settings.updateOidcTeamMappings', {
@@ -27,7 +23,6 @@ describe('a sync by', () => {
       ...{ defaultRole: 'VIEWER', groupSyncEnabled: false },
     });
   });
-  after(() => test?.stop());
 
   for (const run of PROVIDERS) it(run.provider, () => play(scim, run).then(() => undefined));
 

@@ -1,8 +1,8 @@
 /** SCIM is switched on and off, and its token made, by super admins; the token is shown once and kept sealed. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
 import { scimClient } from '../../support/scenes/scim/client.ts';
-import type { TestUser } from '../../support/users/person.ts';
+import { expectRefused } from '../../support/users/person.ts';
 
 interface View {
   enabled: boolean;
@@ -12,15 +12,8 @@ interface View {
 }
 
 describe('the settings of SCIM', () => {
-  let test: TestController;
-  let root: TestUser;
-
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
-  });
-  after(() => test?.stop());
+  const test = useController();
+  const root = useRoot(test);
 
   const turn = (enabled: boolean) => root.mutate<View>('settings.updateScim', { enabled });
   const generate = () => root.call<{ token: string }>('mutation', 'settings.generateScimToken');
@@ -29,9 +22,7 @@ describe('the settings of SCIM', () => {
   it('give no token while SCIM is off: 412', async () => {
     for (const prepare of [() => undefined, () => turn(false)]) {
       await prepare();
-      const { status, fault } = await generate();
-      expect(status).to.equal(412);
-      expect(fault?.message).to.include('switch it on');
+      expectRefused(await generate(), 412, 'turn it on');
     }
     expect((await stored())?.sealed_token ?? null).to.equal(null);
   });

@@ -1,21 +1,13 @@
 /** Users by SCIM: made, changed, deactivated, deleted, brought back, adopted; and never an account of somebody else. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { expectError, type Json, type ScimClient, scimOf } from '../../support/scenes/scim/client.ts';
-import { makeUser, type TestUser } from '../../support/users/person.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
+import { expectError, type Json, useScim } from '../../support/scenes/scim/client.ts';
+import { makeUser } from '../../support/users/person.ts';
 
 describe('a user of SCIM', () => {
-  let test: TestController;
-  let root: TestUser;
-  let scim: ScimClient;
-
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    root = await test.root();
-    scim = await scimOf(root);
-  });
-  after(() => test?.stop());
+  const test = useController();
+  const root = useRoot(test);
+  const scim = useScim(root);
 
   const account = (id: string) => test.db('users').where({ id }).first();
   const get = (id: string) => scim.want(200, 'GET', `/Users/${id}`);

@@ -1,14 +1,10 @@
 /** Members that are not here yet, requests that change nothing, and what is kept of refusals. */
 import { expect } from 'chai';
 import { expectError, type Json, PATCH_OP } from '../../support/scenes/scim/client.ts';
-import { makeScimScene, type ScimScene } from '../../support/scenes/scim/scene.ts';
+import { useScimScene } from '../../support/scenes/scim/scene.ts';
 
 describe('SCIM', () => {
-  let scene: ScimScene;
-  before(async () => {
-    scene = await makeScimScene();
-  });
-  after(() => scene.test.stop());
+  const scene = useScimScene();
 
   const audited = async (action: string, entityId: string): Promise<Json[]> =>
     scene.test.db('audit_log').where({ action, entity_id: entityId }).orderBy('created_at');

@@ -4,14 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { startOf } from '../../../controller/platform/runtime/process-record.ts';
-import { BackendError } from '../../../controller/secrets/backends/backend.ts';
 import { createExecBackend } from '../../../controller/secrets/backends/exec.ts';
 import { refTo } from '../../../controller/secrets/backends/secret-ref.ts';
-import { refs } from '../../support/fixtures/secret-refs.ts';
+import { faultOf, refs, still } from '../../support/fixtures/secret-refs.ts';
 import { patient } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
-
-const still = new AbortController().signal;
 
 describe('secrets from a program', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-exec-'));
@@ -26,14 +23,6 @@ describe('secrets from a program', () => {
   }
   const backend = (script: string, args: string[] = []) =>
     createExecBackend({ command: program(script), args });
-  const faultOf = (work: Promise<unknown>): Promise<BackendError> =>
-    work.then(
-      () => expect.fail('nothing was refused'),
-      (error: unknown) => {
-        expect(error).to.be.instanceOf(BackendError);
-        return error as BackendError;
-      },
-    );
   const one = async (script: string, name = 'db') =>
     (await backend(script).read(refs([name]), still)).get(name);
 
@@ -44,7 +33,7 @@ describe('secrets from a program', () => {
     expect(readFileSync(asked, 'utf8')).to.equal('{"version":"1.0","secrets":["db","other"]}');
     expect([...readings]).to.deep.equal([
       ['db', { value: 'first' }],
-      ['other', { error: 'the program says nothing of other' }],
+      ['other', { error: 'the program does not answer for other' }],
     ]);
   });
 
@@ -82,8 +71,8 @@ describe('secrets from a program', () => {
       user: { value: 'me' },
       pass: { value: 'x' },
       none: { error: 'team/db has no text in the property "token"; its properties are: user, pass' },
-      old: { error: 'a program is asked for no versions; leave the version out' },
-      root: { error: 'a program is asked for no path that begins with /' },
+      old: { error: 'a program has no versions; leave the version out' },
+      root: { error: 'a path for a program must not begin with /' },
     });
   });
 
@@ -126,9 +115,9 @@ describe('secrets from a program', () => {
   it('that it refuses, or gives in another form, are told by name', async () => {
     const error = (answer: string) => one(`echo '${answer}'`);
     expect(await error('{"db":{"value":null,"error":"no such key"}}')).to.deep.equal({
-      error: 'the program says: no such key',
+      error: 'the program reports: no such key',
     });
-    expect(await error('{"db":"first"}')).to.deep.equal({ error: 'the program says nothing of db' });
+    expect(await error('{"db":"first"}')).to.deep.equal({ error: 'the program does not answer for db' });
     expect(await error('{"db":{"value":7}}')).to.deep.equal({ error: 'the program gives no text for db' });
     expect(await error('{"db":{"value":""}}')).to.deep.equal({ error: 'the value is empty' });
     expect(await error('{"db":{"value":"a\\\\nb"}}')).to.deep.equal({ value: 'a\nb' });
@@ -137,23 +126,19 @@ describe('secrets from a program', () => {
       .that.includes('NUL');
     const leaky = backend(`echo '{"db":{"value":"canary-1"},"other":{"error":"cannot give canary-1 here"}}'`);
     expect((await leaky.read(refs(['db', 'other']), still)).get('other')).to.deep.equal({
-      error: 'the program says: cannot give [redacted] here',
+      error: 'the program reports: cannot give [redacted] here',
     });
   });
 
-  const FAULTS: { of: string; script: string; says: RegExp }[] = [
-    {
-      of: 'ends with a fault',
-      script: 'echo canary-2 >&2; echo canary-2; exit 3',
-      says: /ended with code 3; run it by hand/,
-    },
-    { of: 'is killed', script: 'kill -9 $$', says: /ended with SIGKILL/ },
-    { of: 'prints no JSON', script: 'echo canary-2', says: /printed no JSON object/ },
-    { of: 'prints a list', script: "echo '[]'", says: /printed no JSON object/ },
-    { of: 'prints nothing', script: 'true', says: /printed no JSON object/ },
-    { of: 'prints for ever', script: 'yes canary-2', says: /printed more than 1 MiB and was ended/ },
+  const FAULTS: [of: string, script: string, says: RegExp][] = [
+    ['ends with a fault', 'echo canary-2 >&2; echo canary-2; exit 3', /ended with code 3; run it by hand/],
+    ['is killed', 'kill -9 $$', /ended with SIGKILL/],
+    ['prints no JSON', 'echo canary-2', /printed no JSON object/],
+    ['prints a list', "echo '[]'", /printed no JSON object/],
+    ['prints nothing', 'true', /printed no JSON object/],
+    ['prints for ever', 'yes canary-2', /printed more than 1 MiB and was killed/],
   ];
-  for (const { of, script, says } of FAULTS) {
+  for (const [of, script, says] of FAULTS) {
     it(`fail as a whole where it ${of}, and what it printed is not told`, async () => {
       const fault = await faultOf(backend(script).read(refs(['db']), still));
       expect(fault.fault).to.equal('refused');
@@ -164,18 +149,7 @@ describe('secrets from a program', () => {
   it('are not waited for for longer than the setting says', async () => {
     const made = createExecBackend({ command: program('exec sleep 300'), timeoutSeconds: 1 });
     const fault = await faultOf(made.read(refs(['db']), still));
-    expect(fault.message).to.include('took longer than 1 s and was ended');
-  });
-
-  it('are not waited for for longer than 10 seconds, and all that it has started ends', async function () {
-    this.timeout(15_000);
-    this.slow(12_000);
-    const pid = join(folder, 'child');
-    const made = backend(`sleep 300 & echo $! > ${pid}\nwait`);
-    const fault = await faultOf(made.read(refs(['db']), still));
-    expect(fault.fault).to.equal('unreachable');
-    expect(fault.message).to.include('took longer than 10 s and was ended');
-    await until(() => startOf(Number(readFileSync(pid, 'utf8'))) === null, { what: 'its child to end' });
+    expect(fault.message).to.include('took longer than 1 s and was killed');
   });
 
   it('leave nothing running that keeps its output open', async () => {
@@ -201,7 +175,7 @@ describe('secrets from a program', () => {
   it('need a program that is there and may be run', async () => {
     const check = (command: string) => faultOf(createExecBackend({ command }).check(still));
     expect((await check(join(folder, 'none'))).message).to.include('does not exist on the controller');
-    expect((await check(folder)).message).to.include('is no file');
+    expect((await check(folder)).message).to.include('is not a file');
     const broken = program('', 0o755);
     writeFileSync(broken, 'no program at all');
     expect((await check(broken)).message).to.match(/cannot be started|ended with|printed no JSON/);

@@ -8,11 +8,12 @@ import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts'
 import { Clone } from '../../support/clients/clone.ts';
 import { withCredentials } from '../../support/clients/git-client.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { startTestController, useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
+import { enrollmentToken } from '../../support/scenes/places.ts';
 import { ACCESS_KEY, SecretsManagerServer } from '../../support/servers/secrets-manager-server.ts';
-import { VaultServer } from '../../support/servers/vault-server.ts';
-import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
+import { useVaultServer, VaultServer } from '../../support/servers/vault-server.ts';
+import { expectRefused, signUp, type TestUser } from '../../support/users/person.ts';
 
 const TOKEN = 'hvs.root-of-the-test';
 const PROGRAM = join(import.meta.dirname, '../../support/fixtures/exec-secrets.sh');
@@ -22,25 +23,17 @@ type Listed = Omit<SecretSummary, 'fetchedAt'> & { fetchedAt: string | null };
 
 describe('an environment whose secrets are kept outside', function () {
   this.timeout(30_000);
-  let test: TestController;
-  let root: TestUser;
+  const test = useController({ execSecretCommands: [PROGRAM, `/usr/bin/env sh ${PROGRAM}`] });
+  const root = useRoot(test);
   let editor: TestUser;
   let teamId: string;
-  let vault: VaultServer;
+  const vault = useVaultServer();
   let made = 0;
 
   before(async () => {
-    test = await startTestController({ execSecretCommands: [PROGRAM, `/usr/bin/env sh ${PROGRAM}`] });
-    root = await test.root();
     ({ id: teamId } = await root.mutate<{ id: string }>('team.create', { name: 'Shop' }));
-    await makeUser(test.db, { email: 'editor@example.org', teams: { [teamId]: 'EDITOR' } });
-    editor = await signIn(test.url, 'editor@example.org');
+    editor = await signUp(test, { email: 'editor@example.org', teams: { [teamId]: 'EDITOR' } });
   });
-  after(() => test?.stop());
-  beforeEach(async () => {
-    vault = await VaultServer.start();
-  });
-  afterEach(() => vault.close());
 
   const newEnvironment = async () => {
     const input = { name: `env ${++made}`, teamId };
@@ -109,7 +102,7 @@ describe('an environment whose secrets are kept outside', function () {
       expect(some.status, some.fault?.message).to.equal(200);
       expect((await get(id)).secretStore).to.include({ failing: 1 });
       const none = await update(id, { secretBackendConfig: vaultConfig({ prefix: 'nowhere' }) });
-      expect(none.fault?.message).to.match(/VAULT gives none of the 2 secrets that are registered/);
+      expect(none.fault?.message).to.match(/VAULT has none of the 2 registered secrets/);
       const role = { region: 'eu-central-1', accessKeyId: 'AKIAEXAMPLEOFTEST00', secretAccessKey: 'x' };
       const lone = await update(id, {
         secretBackend: 'CLOUD_SM',
@@ -140,7 +133,7 @@ describe('an environment whose secrets are kept outside', function () {
         const stolen = await update(id, { secretBackendConfig: { address: elsewhere.url, auth } });
         expect(stolen.status).to.equal(400);
         expect(stolen.fault?.message).to.equal(
-          'secretBackendConfig.auth.token is required: the stored one was given for another place, and is not sent to this one',
+          'secretBackendConfig.auth.token is required: the stored one belongs to another target and is not sent to this one',
         );
         expect(elsewhere.requests).to.deep.equal([]);
       } finally {
@@ -148,100 +141,63 @@ describe('an environment whose secrets are kept outside', function () {
       }
     });
 
-    const WRONG: { of: string; input: () => object; says: RegExp }[] = [
-      {
-        of: 'without a configuration',
-        input: () => ({ secretBackend: 'VAULT' }),
-        says: /secretBackendConfig is required for VAULT/,
-      },
-      {
-        of: 'with a field too many',
-        input: () => ({ secretBackend: 'VAULT', secretBackendConfig: vaultConfig({ adress: 'x' }) }),
-        says: /secretBackendConfig\.adress is not a known field/,
-      },
-      {
-        of: 'with another method’s field',
-        input: () => ({
-          secretBackend: 'VAULT',
-          secretBackendConfig: vaultConfig({ auth: { method: 'approle', token: TOKEN } }),
-        }),
-        says: /secretBackendConfig\.auth\.roleId is required; secretBackendConfig\.auth\.token is not a known field/,
-      },
-      {
-        of: 'with an address of another kind',
-        input: () => ({
-          secretBackend: 'VAULT',
-          secretBackendConfig: vaultConfig({ address: 'file:///etc' }),
-        }),
-        says: /secretBackendConfig\.address must be/,
-      },
-      {
-        of: 'at the address where a cloud answers the machine',
-        input: () => ({
-          secretBackend: 'VAULT',
-          secretBackendConfig: vaultConfig({ address: 'http://[::ffff:169.254.169.254]/latest' }),
-        }),
-        says: /secretBackendConfig: http:\/\/\[::ffff:a9fe:a9fe\]\/latest cannot be reached: nothing answers there, or .*HEADGATE_PRIVATE_TARGETS/,
-      },
-      {
-        of: 'with a password in the address',
-        input: () => ({
-          secretBackend: 'VAULT',
-          secretBackendConfig: vaultConfig({ address: 'https://me:canary@vault' }),
-        }),
-        says: /secretBackendConfig\.address must be like https:\/\/vault\.example\.com:8200, without user/,
-      },
-      {
-        of: 'with a way out of the mount',
-        input: () => ({
-          secretBackend: 'VAULT',
-          secretBackendConfig: vaultConfig({ prefix: 'a/../../sys' }),
-        }),
-        says: /secretBackendConfig\.prefix must be/,
-      },
-      {
-        of: 'with an authority that is none',
-        input: () => ({ secretBackend: 'VAULT', secretBackendConfig: vaultConfig({ ca: 'nonsense' }) }),
-        says: /secretBackendConfig\.ca is no certificate in PEM form/,
-      },
-      {
-        of: 'for BUILTIN',
-        input: () => ({ secretBackend: 'BUILTIN', secretBackendConfig: {} }),
-        says: /secretBackendConfig is not for BUILTIN/,
-      },
-      {
-        of: 'with half a key',
-        input: () => ({
+    const vaultOf = (more: object) => ({ secretBackend: 'VAULT', secretBackendConfig: vaultConfig(more) });
+    const execOf = (command: string) => ({ secretBackend: 'EXEC', secretBackendConfig: { command } });
+    /** What is said follows the name of the field. */
+    const WRONG: [of: string, input: () => object, says: RegExp][] = [
+      ['without a configuration', () => ({ secretBackend: 'VAULT' }), / is required for VAULT/],
+      ['with a field too many', () => vaultOf({ adress: 'x' }), /\.adress is not a known field/],
+      [
+        'with another method’s field',
+        () => vaultOf({ auth: { method: 'approle', token: TOKEN } }),
+        /\.auth\.roleId is required; secretBackendConfig\.auth\.token is not a known field/,
+      ],
+      ['with an address of another kind', () => vaultOf({ address: 'file:///etc' }), /\.address must be/],
+      [
+        'at the address where a cloud answers the machine',
+        () => vaultOf({ address: 'http://[::ffff:169.254.169.254]/latest' }),
+        /: http:\/\/\[::ffff:a9fe:a9fe\]\/latest cannot be reached: nothing answers there, or .*HEADGATE_PRIVATE_TARGETS/,
+      ],
+      [
+        'with a password in the address',
+        () => vaultOf({ address: 'https://me:canary@vault' }),
+        /\.address must be like https:\/\/vault\.example\.com:8200, without user/,
+      ],
+      ['with a way out of the mount', () => vaultOf({ prefix: 'a/../../sys' }), /\.prefix must be/],
+      [
+        'with an authority that is none',
+        () => vaultOf({ ca: 'nonsense' }),
+        /\.ca is not a certificate in PEM form/,
+      ],
+      [
+        'for BUILTIN',
+        () => ({ secretBackend: 'BUILTIN', secretBackendConfig: {} }),
+        / is not allowed for BUILTIN/,
+      ],
+      [
+        'with half a key',
+        () => ({
           secretBackend: 'CLOUD_SM',
           secretBackendConfig: { region: 'eu-central-1', secretAccessKey: 'canary' },
         }),
-        says: /secretBackendConfig\.accessKeyId is required/,
-      },
-      {
-        of: 'of a program by its name',
-        input: () => ({ secretBackend: 'EXEC', secretBackendConfig: { command: 'pass' } }),
-        says: /secretBackendConfig\.command must be/,
-      },
-      {
-        of: 'of a program by a detour',
-        input: () => ({ secretBackend: 'EXEC', secretBackendConfig: { command: '/opt/../bin/sh' } }),
-        says: /secretBackendConfig\.command must be/,
-      },
-      {
-        of: 'with a token that is refused',
-        input: () => ({
-          secretBackend: 'VAULT',
-          secretBackendConfig: vaultConfig({ auth: { method: 'token', token: 'hvs.canary' } }),
-        }),
-        says: /secretBackendConfig: Vault answers 403/,
-      },
+        /\.accessKeyId is required/,
+      ],
+      ['of a program by its name', () => execOf('pass'), /\.command must be/],
+      ['of a program by a detour', () => execOf('/opt/../bin/sh'), /\.command must be/],
+      [
+        'with a token that is refused',
+        () => vaultOf({ auth: { method: 'token', token: 'hvs.canary' } }),
+        /: Vault answers 403/,
+      ],
     ];
-    for (const { of, input, says } of WRONG) {
+    for (const [of, input, says] of WRONG) {
       it(`is refused ${of}, and stays what it was`, async () => {
         const id = await newEnvironment();
         const { status, fault } = await update(id, input(), root);
         expect(status).to.equal(400);
-        expect(fault?.message).to.match(says).and.not.include('canary');
+        expect(fault?.message)
+          .to.match(new RegExp(`secretBackendConfig${says.source}`))
+          .and.not.include('canary');
         expect(await get(id)).to.include({ secretBackend: 'BUILTIN', secretStore: null });
       });
     }
@@ -296,34 +252,30 @@ describe('an environment whose secrets are kept outside', function () {
 
     it('may use the controller’s own identity only where a super admin says so', async () => {
       const id = await newEnvironment();
-      for (const input of [
-        { secretBackend: 'CLOUD_SM', secretBackendConfig: { region: 'eu-central-1' } },
-        {
-          secretBackend: 'VAULT',
-          secretBackendConfig: vaultConfig({ auth: { method: 'kubernetes', role: 'headgate' } }),
-        },
-      ]) {
-        const { status, fault } = await update(id, input);
-        expect(status).to.equal(403);
-        expect(fault?.message).to.include("the controller's own identity");
-      }
-      const { status, fault } = await update(
-        id,
-        {
-          secretBackend: 'VAULT',
-          secretBackendConfig: vaultConfig({ auth: { method: 'kubernetes', role: 'headgate' } }),
-        },
-        root,
-      );
-      expect(status).to.equal(400);
-      expect(fault?.message).to.include('no service account of Kubernetes');
+      const cloud = { secretBackend: 'CLOUD_SM', secretBackendConfig: { region: 'eu-central-1' } };
+      const kubernetes = vaultOf({ auth: { method: 'kubernetes', role: 'headgate' } });
+      for (const input of [cloud, kubernetes])
+        expectRefused(await update(id, input), 403, "the controller's own identity");
+      expectRefused(await update(id, kubernetes, root), 400, 'no Kubernetes service account');
     });
 
-    it('read with the controller’s own identity opens to editors what is below its prefix, and no path elsewhere', async () => {
+    /** With a server whose key the controller finds in its environment. */
+    async function onMachineOfAws(work: (aws: SecretsManagerServer) => Promise<void>): Promise<void> {
       const aws = await SecretsManagerServer.start();
       const before = { ...process.env };
       Object.assign(process.env, { AWS_ACCESS_KEY_ID: ACCESS_KEY, AWS_SECRET_ACCESS_KEY: 'of/the/machine' });
       try {
+        await work(aws);
+      } finally {
+        for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])
+          if (before[name] === undefined) delete process.env[name];
+          else process.env[name] = before[name];
+        await aws.close();
+      }
+    }
+
+    it('read with the controller’s own identity opens to editors what is below its prefix, and no path elsewhere', async () => {
+      await onMachineOfAws(async (aws) => {
         const environmentId = await newEnvironment();
         const secretBackendConfig = { region: 'eu-central-1', endpoint: aws.url, prefix: 'shop/' };
         const input = { secretBackend: 'CLOUD_SM', secretBackendConfig };
@@ -334,7 +286,7 @@ describe('an environment whose secrets are kept outside', function () {
         const refused = await register(editor, 'bank', 'bank/key');
         expect([refused.status, refused.fault?.message]).to.deep.equal([
           403,
-          "This store is read with the controller's own identity: a path that does not begin with shop/ is for super admins to register and to write",
+          "This store is read with the controller's own identity: only super admins may register or write a path that does not begin with shop/",
         ]);
         expect((await register(editor, 'own', 'shop/api/key')).status).to.equal(200);
         expect((await register(root, 'bank', 'bank/key')).status).to.equal(200);
@@ -348,20 +300,11 @@ describe('an environment whose secrets are kept outside', function () {
         expect((await root.call('mutation', 'secret.update', written)).status).to.equal(200);
         // What a super admin let in stays where the store is set up again.
         expect((await update(environmentId, input, root)).status).to.equal(200);
-      } finally {
-        for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) {
-          if (before[name] === undefined) delete process.env[name];
-          else process.env[name] = before[name];
-        }
-        await aws.close();
-      }
+      });
     });
 
     it('is not switched to the controller’s own identity while editors have paths in it that lead elsewhere', async () => {
-      const aws = await SecretsManagerServer.start();
-      const before = { ...process.env };
-      Object.assign(process.env, { AWS_ACCESS_KEY_ID: ACCESS_KEY, AWS_SECRET_ACCESS_KEY: 'of/the/machine' });
-      try {
+      await onMachineOfAws(async (aws) => {
         const environmentId = await newEnvironment();
         const config = { region: 'eu-central-1', endpoint: aws.url, prefix: 'shop/' };
         const own = { ...config, accessKeyId: ACCESS_KEY, secretAccessKey: 'of/the/team' };
@@ -377,7 +320,7 @@ describe('an environment whose secrets are kept outside', function () {
         const refused = await saved(config);
         expect([refused.status, refused.fault?.message]).to.deep.equal([
           400,
-          "secretBackendConfig: with the controller's own identity these would be read outside of shop/: bank (bank/key). Delete them here first, and register them again as a super admin where they are to be read",
+          "secretBackendConfig: with the controller's own identity these secrets would be read outside shop/: bank (bank/key). Delete them here first, then register them again as a super admin",
         ]);
         const { id } = await test
           .db('secrets')
@@ -385,13 +328,7 @@ describe('an environment whose secrets are kept outside', function () {
           .first('id');
         await root.mutate('secret.delete', { environmentId, id });
         expect((await saved(config)).status).to.equal(200);
-      } finally {
-        for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) {
-          if (before[name] === undefined) delete process.env[name];
-          else process.env[name] = before[name];
-        }
-        await aws.close();
-      }
+      });
     });
 
     it('keeps the credentials of a login where they are left out, shows none, and sends them nowhere else', async () => {
@@ -412,7 +349,7 @@ describe('an environment whose secrets are kept outside', function () {
       const refused = await set(moved);
       expect([refused.status, refused.fault?.message]).to.deep.equal([
         400,
-        'secretBackendConfig.auth.jwt is required: the stored one was given for another place, and is not sent to this one',
+        'secretBackendConfig.auth.jwt is required: the stored one belongs to another target and is not sent to this one',
       ]);
       const plain = await set(vaultConfig({ auth: { method: 'cert', certificate: 'x', key: 'y' } }));
       expect(plain.fault?.message).to.include('must begin with https://');
@@ -426,9 +363,11 @@ describe('an environment whose secrets are kept outside', function () {
         const { id } = await admin.mutate<{ id: string }>('environment.create', { name: 'e', teamId: team });
         const secretBackendConfig = { command: PROGRAM };
         const input = { id, secretBackend: 'EXEC', secretBackendConfig };
-        const { status, fault } = await admin.call('mutation', 'environment.update', input);
-        expect(status).to.equal(412);
-        expect(fault?.message).to.match(/EXEC is off .* HEADGATE_EXEC_SECRET_COMMANDS/);
+        expectRefused(
+          await admin.call('mutation', 'environment.update', input),
+          412,
+          /EXEC is off .* HEADGATE_EXEC_SECRET_COMMANDS/,
+        );
       } finally {
         await own.stop();
       }
@@ -444,17 +383,17 @@ describe('an environment whose secrets are kept outside', function () {
       expect(created.output?.fetchedAt).to.be.a('string');
       expect(vault.get('secret/shop/db')).to.deep.equal({ value: 'first' });
       vault.put('secret/shop/api-key', { value: 'from the operator' });
-      const taken = await create('api-key', 'mine');
-      expect(taken.status).to.equal(409);
-      expect(taken.fault?.message).to.include('secret.register');
+      expectRefused(await create('api-key', 'mine'), 409, 'secret.register');
       expect(vault.get('secret/shop/api-key')).to.deep.equal({ value: 'from the operator' });
       const registered = await editor.mutate<Listed>('secret.register', { environmentId, name: 'api-key' });
       expect(registered.variable).to.equal('SVC_SECRET_API_KEY');
       const again = await editor.call('mutation', 'secret.register', { environmentId, name: 'api-key' });
       expect(again.status).to.equal(409);
-      const missing = await editor.call('mutation', 'secret.register', { environmentId, name: 'nobody' });
-      expect(missing.status).to.equal(400);
-      expect(missing.fault?.message).to.include('Vault has no secret/data/shop/nobody');
+      expectRefused(
+        await editor.call('mutation', 'secret.register', { environmentId, name: 'nobody' }),
+        400,
+        'Vault has no secret/data/shop/nobody',
+      );
       const value = 'x'.repeat(60_000) + 'ü'.repeat(5_000);
       const large = await create('large', value);
       expect([large.status, large.fault?.message]).to.deep.equal([
@@ -502,7 +441,7 @@ describe('an environment whose secrets are kept outside', function () {
         '[0].path',
         null,
       );
-      expect((await move({ path: '/new/place' })).fault?.message).to.include('begins and ends without /');
+      expect((await move({ path: '/new/place' })).fault?.message).to.include('must not begin or end with /');
       expect((await move({ path: 'new/place', property: 'password' })).status).to.equal(200);
       const [moved] = await editor.query<Listed[]>('secret.list', { environmentId });
       expect(moved).to.include({ id, name: 'old', path: 'new/place', property: 'password' });
@@ -541,7 +480,7 @@ describe('an environment whose secrets are kept outside', function () {
       const { status, fault } = await editor.call('mutation', 'secret.register', input);
       expect([status, fault?.message]).to.deep.equal([
         412,
-        'This environment keeps its secrets in Headgate itself: give the value with secret.create, or name a store outside in environment.update first',
+        'This environment stores its secrets in Headgate itself: set the value with secret.create, or set an external store with environment.update first',
       ]);
       await update(builtin, { secretBackend: 'EXEC', secretBackendConfig: { command: PROGRAM } });
       const registered = await editor.mutate<Listed>('secret.register', input);
@@ -611,9 +550,7 @@ describe('an environment whose secrets are kept outside', function () {
         await root.mutate('environment.update', { id: environmentId, secretBackend: 'BUILTIN' });
       };
       const input = { environmentId, name: 'db', value: 'first' };
-      const { status, fault } = await editor.call('mutation', 'secret.create', input);
-      expect(status).to.equal(409);
-      expect(fault?.message).to.include('was changed meanwhile');
+      expectRefused(await editor.call('mutation', 'secret.create', input), 409, 'has just been changed');
       expect(await secrets(environmentId)).to.deep.equal([]);
     });
 
@@ -652,10 +589,7 @@ describe('an environment whose secrets are kept outside', function () {
         [`${path}/stock.yaml`]: using('stock', 'QUEUE'),
         [`${path}/plain.yaml`]: idleManifest('plain'),
       });
-      const enrollment = await root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
-        environmentId,
-      });
-      node = await enrollNode(test.url, enrollment.token);
+      node = await enrollNode(test.url, await enrollmentToken(root, environmentId));
       await until(async () => (await served()).length === 3, { what: 'three pipelines', everyMs: 20 });
     });
     afterEach(() => clone?.remove());

@@ -4,21 +4,17 @@ import { expect } from 'chai';
 import { createSourceCache, openRepository, readDesired } from '../../../reconcilers/source/index.ts';
 import type { ImportedCommit } from '../../support/clients/fast-import.ts';
 import {
-  ConfigRepository,
   names,
   PRODUCTION,
   pipeline,
   problemTexts,
+  useConfigRepository,
 } from '../../support/scenes/config-repository.ts';
 
 const ROOT = 'environments/production';
 
 describe('Desired state', () => {
-  let repository: ConfigRepository;
-  beforeEach(() => {
-    repository = new ConfigRepository();
-  });
-  afterEach(() => repository.remove());
+  const repository = useConfigRepository();
 
   it('keeps 199 manifests when one of 200 is wrong, and says where', async () => {
     const files = Object.fromEntries(

@@ -8,7 +8,7 @@ import {
   readDesired,
 } from '../../../reconcilers/source/index.ts';
 import type { ImportedCommit } from '../../support/clients/fast-import.ts';
-import { ConfigRepository, names, PRODUCTION, pipeline } from '../../support/scenes/config-repository.ts';
+import { names, PRODUCTION, pipeline, useConfigRepository } from '../../support/scenes/config-repository.ts';
 
 const ROOT = 'environments/production';
 
@@ -57,11 +57,7 @@ function edit(next: (below: number) => number): ImportedCommit['files'] {
 }
 
 describe('Reading one commit after another', () => {
-  let repository: ConfigRepository;
-  beforeEach(() => {
-    repository = new ConfigRepository();
-  });
-  afterEach(() => repository.remove());
+  const repository = useConfigRepository();
 
   it('gives what a first read gives, whatever was read before, and tells the difference', async function () {
     this.timeout(60_000);

@@ -4,16 +4,18 @@ import { expect } from 'chai';
 import { openRepository, readDesired } from '../../../reconcilers/source/index.ts';
 import { processesNaming } from '../../support/harness/processes.ts';
 import { until } from '../../support/harness/until.ts';
-import { ConfigRepository, names, PRODUCTION, pipeline } from '../../support/scenes/config-repository.ts';
+import {
+  ConfigRepository,
+  names,
+  PRODUCTION,
+  pipeline,
+  useConfigRepository,
+} from '../../support/scenes/config-repository.ts';
 
 const ROOT = 'environments/production';
 
 describe('The git child of a repository', () => {
-  let repository: ConfigRepository;
-  beforeEach(() => {
-    repository = new ConfigRepository();
-  });
-  afterEach(() => repository.remove());
+  const repository = useConfigRepository();
 
   const children = () => processesNaming(repository.gitdir).map(({ pid }) => pid);
   const add = (name: string) => repository.commit({ [`${ROOT}/${name}.yaml`]: pipeline(name) });

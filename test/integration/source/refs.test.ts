@@ -2,14 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { descends, openRepository, readCommit, resolveRef } from '../../../reconcilers/source/index.ts';
-import { ConfigRepository } from '../../support/scenes/config-repository.ts';
+import { useConfigRepository } from '../../support/scenes/config-repository.ts';
 
 describe('Refs and commits', () => {
-  let repository: ConfigRepository;
-  beforeEach(() => {
-    repository = new ConfigRepository();
-  });
-  afterEach(() => repository.remove());
+  const repository = useConfigRepository();
 
   it('are none in an empty repository', async () => {
     expect(await resolveRef(repository.repo, 'main')).to.equal(null);
@@ -93,11 +89,7 @@ describe('Refs and commits', () => {
 });
 
 describe('Whether one commit descends from another', () => {
-  let repository: ConfigRepository;
-  beforeEach(() => {
-    repository = new ConfigRepository();
-  });
-  afterEach(() => repository.remove());
+  const repository = useConfigRepository();
 
   it('holds along the history, not against it', async () => {
     const [first, second, third] = ['1', '2', '3'].map((a) => repository.commit({ a })) as [

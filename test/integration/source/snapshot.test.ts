@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { ConfigRepository, names, pipeline, problemTexts } from '../../support/scenes/config-repository.ts';
+import {
+  names,
+  pipeline,
+  problemTexts,
+  useConfigRepository,
+} from '../../support/scenes/config-repository.ts';
 
 const ROOT = 'environments/production';
 
 describe('The snapshot of a commit', () => {
-  let repository: ConfigRepository;
-  beforeEach(() => {
-    repository = new ConfigRepository();
-  });
-  afterEach(() => repository.remove());
+  const repository = useConfigRepository();
 
   it('is what one commit holds, whatever came after', async () => {
     const first = repository.commit({

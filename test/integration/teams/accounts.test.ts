@@ -1,26 +1,22 @@
 /** Locks and temporary passwords by the ADMINs of a team: who is within their reach, and what becomes of the account. */
 import { expect } from 'chai';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { createTestUsers, type Member, type TestUsers } from '../../support/users/people.ts';
-import { PASSWORD, type TestUser, trySignIn } from '../../support/users/person.ts';
+import { useController, useRoot } from '../../support/harness/controller.ts';
+import { type Member, useTestUsers } from '../../support/users/people.ts';
+import { expectRefused, PASSWORD, type TestUser, trySignIn } from '../../support/users/person.ts';
 
 const WAYS = ['lockMember', 'unlockMember', 'resetMemberPassword'] as const;
 
 describe('the account of a member', () => {
-  let test: TestController;
-  let people: TestUsers;
-  let root: TestUser;
+  const test = useController();
+  const people = useTestUsers(test);
+  const root = useRoot(test);
   let teamId: string;
   let admin: Member;
 
   before(async () => {
-    test = await startTestController();
-    people = createTestUsers(test);
-    root = await test.root();
     teamId = await people.team(root);
     admin = await people.join({ [teamId]: 'ADMIN' });
   });
-  after(() => test?.stop());
 
   const act = (way: (typeof WAYS)[number], userId: string, by: TestUser = admin) =>
     by.call<{ temporaryPassword: string; expiresAt: string }>('mutation', `team.${way}`, { teamId, userId });
@@ -80,7 +76,7 @@ describe('the account of a member', () => {
       const { status, fault } = await act(way, other.userId);
       expect([status, fault?.message]).to.deep.equal([
         403,
-        'An ADMIN has put this person into the team, which makes the account none of its own: ask a super admin',
+        'An ADMIN has added this user to the team, which gives no right over the account: ask a super admin',
       ]);
     }
     await admin.mutate('team.updateMemberRole', { teamId, userId: other.userId, role: 'EDITOR' });
@@ -134,9 +130,7 @@ describe('the account of a member', () => {
     await provision(three.userId, { deleted_at: new Date() });
     for (const { userId } of [one, two, three])
       for (const by of [admin, root]) {
-        const { status, fault } = await act('unlockMember', userId, by);
-        expect(status).to.equal(412);
-        expect(fault?.message).to.include('identity provider');
+        expectRefused(await act('unlockMember', userId, by), 412, 'identity provider');
         expect((await people.userRow(userId)).locked_at).not.to.equal(null);
       }
     expect((await act('lockMember', one.userId)).status, 'locked already').to.equal(412);

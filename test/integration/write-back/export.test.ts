@@ -2,24 +2,15 @@ import { expect } from 'chai';
 import type { ExportedManifests } from '../../../schemas/api/git-words.ts';
 import { commit } from '../../support/clients/fast-import.ts';
 import { draftPipeline } from '../../support/clients/rest.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
+import { useTestEnvironments } from '../../support/scenes/places.ts';
 
 const FOLDER = 'environments/staging';
 
 describe('an export that is committed and bound', () => {
-  let test: TestController;
-  let places: TestEnvironments;
-
-  before(async function () {
-    this.timeout(60_000);
-    test = await startTestController();
-    places = await makeTestEnvironments(test);
-  });
-  after(async () => {
-    await test?.stop();
-  });
+  const test = useController();
+  const places = useTestEnvironments(test);
 
   /** Ids, names and owners of everything, and the configs that run. */
   async function held() {

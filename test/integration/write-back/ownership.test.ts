@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { git } from '../../support/clients/fast-import.ts';
 import { makeKey, restClient } from '../../support/clients/rest.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
-import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
+import { type GitBindingScene, useEachGitBinding } from '../../support/scenes/git-binding.ts';
+import { refusal, useTestEnvironments } from '../../support/scenes/places.ts';
 
 const PIPELINE = `# Owned by the platform team
 apiVersion: headgate/v1
@@ -89,22 +89,9 @@ const changed = (place: GitBindingScene, sha = 'main') =>
     .filter((line) => /^[-+](?![-+])/.test(line));
 
 describe('changes by hand of what git describes', () => {
-  let test: TestController;
-  let place: GitBindingScene;
-
-  let places: TestEnvironments;
-
-  before(async function () {
-    this.timeout(60_000);
-    test = await startTestController();
-    places = await makeTestEnvironments(test);
-  });
-  beforeEach(async () => {
-    place = await bindToGit(test, places, FILES);
-  });
-  after(async () => {
-    await test?.stop();
-  });
+  const test = useController();
+  const places = useTestEnvironments(test);
+  const place = useEachGitBinding(test, places, FILES);
 
   it('are refused with path and line where nothing else is said', async () => {
     const id = await place.idOf('alert_rules', 'errors');
@@ -416,7 +403,7 @@ describe('changes by hand of what git describes', () => {
     const id = await place.idOf('pipelines', 'orders');
     expect(
       await refusal(place.editor, 'mutation', 'pipeline.update', { id, description: 'x', groupId: null }),
-    ).to.match(/groupId in a request of its own/);
+    ).to.match(/groupId in a separate request/);
     const before = await test.db('pipelines').where({ id }).first();
     const revision = await test
       .db('environments')

@@ -1,24 +1,15 @@
 import { expect } from 'chai';
 import { commit, git } from '../../support/clients/fast-import.ts';
 import { draftPipeline } from '../../support/clients/rest.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
+import { useTestEnvironments } from '../../support/scenes/places.ts';
 
 const FOLDER = 'copies/staging';
 
 describe('mode push', () => {
-  let test: TestController;
-  let places: TestEnvironments;
-
-  before(async function () {
-    this.timeout(60_000);
-    test = await startTestController();
-    places = await makeTestEnvironments(test);
-  });
-  after(async () => {
-    await test?.stop();
-  });
+  const test = useController();
+  const places = useTestEnvironments(test);
 
   const files = () => git(test.controller.gitdir, 'ls-tree', '-r', '--name-only', 'main').split('\n');
   const read = (path: string) => git(test.controller.gitdir, 'cat-file', 'blob', `main:${FOLDER}/${path}`);

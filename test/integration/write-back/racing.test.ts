@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { embeddedHandle } from '../../../controller/delivery/repository/embedded-handle.ts';
+import type { RepositoryHandle } from '../../../controller/delivery/repository/index.ts';
 import { openRepository, type Repository } from '../../../reconcilers/source/index.ts';
 import { commitOnto } from '../../../reconcilers/write-back/commit/commit.ts';
 import { GitClient } from '../../support/clients/git-client.ts';
 import { patient } from '../../support/harness/patience.ts';
-import { ConfigRepository } from '../../support/scenes/config-repository.ts';
+import { useConfigRepository } from '../../support/scenes/config-repository.ts';
 
 const WRITERS = 12;
 const PUSHES = 8;
@@ -12,12 +13,11 @@ const HEADGATE = { name: 'Headgate', email: 'headgate@localhost' };
 const signal = new AbortController().signal;
 
 describe('commits on one branch at once', () => {
-  let config: ConfigRepository;
+  const config = useConfigRepository();
   let human: GitClient;
   const open: Repository[] = [];
 
   beforeEach(async () => {
-    config = new ConfigRepository();
     config.commit({ 'README.md': 'begin\n', 'counter.txt': '0\n' });
     human = new GitClient(config.gitdir);
     await human.clone();
@@ -25,15 +25,17 @@ describe('commits on one branch at once', () => {
   afterEach(async () => {
     for (const repository of open.splice(0)) await repository.close();
     await human.remove();
-    config.remove();
   });
 
   /** As controllers that know nothing of one another: each names the folder in its own way. */
+  const handles = new Map<string, RepositoryHandle>();
   const writer = (n: number) => {
     const gitdir = `${config.gitdir}${'/.'.repeat(n)}`;
     const repository = openRepository(gitdir);
     open.push(repository);
-    return { handle: embeddedHandle(gitdir), repository };
+    const handle = handles.get(gitdir) ?? embeddedHandle(gitdir);
+    handles.set(gitdir, handle);
+    return { handle, repository };
   };
 
   it(`loses none of those of ${WRITERS} environments and of a person`, async function () {

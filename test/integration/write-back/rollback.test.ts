@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { git } from '../../support/clients/fast-import.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
 import { makeTestEnvironments } from '../../support/scenes/places.ts';
@@ -28,20 +28,16 @@ interface Proposal {
 }
 
 describe('a rollback of what git describes', () => {
-  let test: TestController;
+  const test = useController();
   let place: GitBindingScene;
   let pipelineId: string;
 
   before(async function () {
     this.timeout(60_000);
-    test = await startTestController();
     const places = await makeTestEnvironments(test);
     place = await bindToGit(test, places, { [FILE]: pipeline(5, 'first') });
     await place.apply({ [FILE]: pipeline(1, 'second') });
     pipelineId = await place.idOf('pipelines', 'orders');
-  });
-  after(async () => {
-    await test?.stop();
   });
 
   const proposals = () =>

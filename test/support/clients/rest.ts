@@ -1,5 +1,6 @@
 /** Programs, as they come to the REST interface: with the key of a service account. */
 import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
+import { use } from '../harness/use.ts';
 import type { Side } from '../scenes/two-teams.ts';
 import type { TestUser } from '../users/person.ts';
 import { commit, git } from './fast-import.ts';
@@ -91,3 +92,9 @@ export async function openPull(
   });
   return { id: String(1_000 + n), headSha };
 }
+
+/** With a key that may do everything in the environment of `ours`. */
+export const useRest = (test: { url: string }, teams: { root: TestUser; ours: Side }): { call: RestCall } =>
+  use(async () => ({
+    call: restClient(test.url, (await makeKey(teams.root, teams.ours.environmentId)).key),
+  }));

@@ -4,15 +4,17 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import type { Knex } from 'knex';
 import type { Config } from '../../../controller/config.ts';
 import { connect } from '../../../controller/database/connect.ts';
 import { type Controller, startController } from '../../../controller/main.ts';
 import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { LOCAL_TARGETS } from '../fixtures/local-targets.ts';
+import { CHEAP } from '../users/passwords.ts';
 import { signIn } from '../users/person.ts';
 import { testDatabase } from './postgres.ts';
+import type { TestDb } from './test-db.ts';
+import { use } from './use.ts';
 
 export const ROOT = { email: 'root@example.org', password: 'a long enough password' };
 
@@ -22,7 +24,7 @@ export interface TestController {
   controller: Controller;
   config: Config;
   /** A pool of the test's own. */
-  db: Knex;
+  db: TestDb;
   databaseUrl: string;
   /** Everything that it has logged. */
   log(): string;
@@ -77,7 +79,10 @@ export async function startTestController(options: TestControllerOptions = {}): 
     if (!options.dataDir) await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const controller = await startController(config, { log: createLogger('debug', sink) });
+    const controller = await startController(config, {
+      log: createLogger('debug', sink),
+      passwordCost: CHEAP,
+    });
     // Nobody tells the controller of what a test writes past it.
     const { statuses } = controller.systemContext('test').services;
     db.on('query-response', () => statuses.drop());
@@ -100,3 +105,17 @@ export async function startTestController(options: TestControllerOptions = {}): 
     throw error;
   }
 }
+
+/** One for all cases of a suite. */
+export const useController = (options: TestControllerOptions | (() => TestControllerOptions) = {}) =>
+  use(
+    () => startTestController(typeof options === 'function' ? options() : options),
+    (test) => test.stop(),
+  );
+
+/** Another one on its database and data directory. */
+export const useReplica = (test: TestController) =>
+  useController(() => ({ databaseUrl: test.databaseUrl, dataDir: test.config.dataDir }));
+
+/** Its first administrator, signed in. */
+export const useRoot = (test: TestController) => use(() => test.root());

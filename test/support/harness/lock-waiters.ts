@@ -1,8 +1,8 @@
-import type { Knex } from 'knex';
+import type { TestDb } from './test-db.ts';
 import { until } from './until.ts';
 
 /** Until so many connections to this database wait for a lock. */
-export const untilWaiting = (db: Knex, count = 1): Promise<void> =>
+export const untilWaiting = (db: TestDb, count = 1): Promise<void> =>
   until(
     async () => {
       const { rows } = await db.raw(

@@ -1,5 +1,4 @@
 /** The platform's parts on a database of their own, without a controller around them. */
-import type { Knex } from 'knex';
 import { connect } from '../../../controller/database/connect.ts';
 import { createKeyring, type Keyring } from '../../../controller/platform/crypto/keyring.ts';
 import type { Actor, Context } from '../../../controller/platform/operation/context.ts';
@@ -10,12 +9,14 @@ import { createSecretStores } from '../../../controller/secrets/index.ts';
 import { systemClock } from '../../../reconcilers/engine/clock.ts';
 import { localGuard } from '../fixtures/local-targets.ts';
 import { testDatabase } from './postgres.ts';
+import type { TestDb } from './test-db.ts';
+import { use, useEach } from './use.ts';
 
 export const QUIET = createLogger('silent');
 
 export interface TestPlatform {
   url: string;
-  db: Knex;
+  db: TestDb;
   keyring: Keyring;
   context(actor: Actor): Context;
   stop(): Promise<void>;
@@ -54,3 +55,9 @@ export async function startTestPlatform(): Promise<TestPlatform> {
     },
   };
 }
+
+const stop = (platform: TestPlatform) => platform.stop();
+/** One for all cases of a suite. */
+export const usePlatform = () => use(startTestPlatform, stop);
+/** One for each case. */
+export const useEachPlatform = () => useEach(startTestPlatform, stop);

@@ -7,6 +7,7 @@ import {
   startEmbeddedPostgres,
 } from '../../../controller/database/embedded/embedded-postgres.ts';
 import { memoryFolder } from '../fixtures/memory-folder.ts';
+import { closeAtEnd } from '../runner/warm.ts';
 
 /** A migrated database of its own for a test file or a case. */
 export interface TestDatabase {
@@ -16,6 +17,8 @@ export interface TestDatabase {
 
 interface Cluster {
   url: string;
+  /** Null where its url was given. */
+  pid: number | null;
   /** Holds the shared lock that tells other test processes that the cluster is in use. */
   session: pg.Client;
   template: Promise<string>;
@@ -41,17 +44,13 @@ const ATTEMPTS = 5;
 
 let cluster: Promise<Cluster> | undefined;
 
-// Loaded by a mocha file: the cluster is up before the first case, outside of any case's time limit, and ends with the run.
-if (typeof before === 'function' && typeof after === 'function') {
+// Loaded by a plain mocha run: the cluster is up before the first case, outside of any case's time limit.
+if (typeof before === 'function' && !process.env.HEADGATE_TEST_DATABASE_URL)
   before('test database cluster', async function () {
     this.timeout(60_000);
     await (await openCluster()).template;
   });
-  after('test database cluster', async function () {
-    this.timeout(60_000);
-    await closeTestCluster();
-  });
-}
+closeAtEnd('test database cluster', closeTestCluster);
 
 /**
  * A fresh database, cloned from a template that is migrated once per cluster and set of migrations. Its cluster is the one
@@ -72,8 +71,17 @@ export async function testDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** Starts or adopts the cluster of the tests; for a wrapper that hands its url on as HEADGATE_TEST_DATABASE_URL. */
-export async function startTestCluster(): Promise<EmbeddedPostgres> {
+/**
+ * Starts the cluster of the tests, or joins that of another run in this clone, for a runner that passes its url to workers as
+ * HEADGATE_TEST_DATABASE_URL. `closeTestCluster()` leaves it.
+ */
+export async function joinTestCluster(): Promise<{ url: string; pid: number }> {
+  const { url, pid } = await openCluster();
+  if (pid === null) throw new Error('unset HEADGATE_TEST_DATABASE_URL: the runner has a database of its own');
+  return { url, pid };
+}
+
+async function startTestCluster(): Promise<EmbeddedPostgres> {
   return startEmbeddedPostgres({ dataDir: await dataDir(), log: () => undefined, settings: SETTINGS });
 }
 
@@ -120,7 +128,7 @@ async function joinCluster(attempt = 1): Promise<Cluster> {
 
 async function tryJoin(): Promise<Cluster> {
   const given = process.env.HEADGATE_TEST_DATABASE_URL;
-  const running = given ? { url: given, stop: async () => undefined } : await startTestCluster();
+  const running = given ? { url: given, pid: null, stop: async () => undefined } : await startTestCluster();
   const session = new pg.Client({ connectionString: running.url, application_name: 'headgate-tests' });
   session.on('error', () => undefined); // the query in flight reports it
   try {
@@ -131,7 +139,7 @@ async function tryJoin(): Promise<Cluster> {
     await session.query('select pg_advisory_unlock($1)', [USERS]);
     const template = ensureTemplate(session, running.url, wanted);
     template.catch(() => undefined); // reported to whoever awaits it
-    return { url: running.url, session, template, stop: running.stop };
+    return { url: running.url, pid: running.pid, session, template, stop: running.stop };
   } catch (error) {
     await session.end().catch(() => undefined);
     throw error;

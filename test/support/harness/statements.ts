@@ -18,7 +18,7 @@ export async function countStatements(
   db.on('query', () => (count += 1));
   const actor: Actor = {
     ...{ type: 'user', userId: 'counted', email: 'counted@example.org', name: 'Counted' },
-    ...{ isSuperAdmin: false, roles: new Map(Object.entries(roles)), sessionId: 's', owes: null },
+    ...{ isSuperAdmin: false, roles: new Map(Object.entries(roles)), sessionId: 's', requiredAction: null },
   };
   const shared = test.controller.systemContext('test');
   // Joins of its own: what a loop of the controller has just read is not to be found here.

@@ -11,6 +11,7 @@ import {
   readDesired,
 } from '../../../reconcilers/source/index.ts';
 import { commit, createBareRepository, git, type ImportedCommit } from '../clients/fast-import.ts';
+import { useEach } from '../harness/use.ts';
 
 export const PRODUCTION = { path: 'environments/production', sharedPaths: ['shared', 'tests'] };
 
@@ -54,3 +55,10 @@ export function names(desired: Desired): string[] {
 export function problemTexts(problems: readonly Problem[]): string[] {
   return problems.map(({ path, message }) => `${path}: ${message}`);
 }
+
+/** A new one for each case. */
+export const useConfigRepository = () =>
+  useEach(
+    () => new ConfigRepository(),
+    (repository) => repository.remove(),
+  );

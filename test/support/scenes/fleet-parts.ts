@@ -65,10 +65,10 @@ export async function startFleetParts({ db, url }: TestPlatform) {
   });
   const heartbeats = createHeartbeatIngest({
     ...{ db, bus, log, directory, configs, logs },
-    updates: { heard: () => {} },
+    updates: { onHeartbeat: () => {} },
     components: createComponentLists({ db, log }),
     now: () => clock.now(),
-    caughtUp: () => {},
+    onCaughtUp: () => {},
   });
   return {
     bus,

@@ -3,6 +3,7 @@
 import { commit, git } from '../clients/fast-import.ts';
 import type { TestController } from '../harness/controller.ts';
 import { until } from '../harness/until.ts';
+import { useEach } from '../harness/use.ts';
 import type { TestEnvironments } from './places.ts';
 
 export interface GitBindingScene extends TestEnvironments {
@@ -94,3 +95,6 @@ export async function bindToGit(
     },
   };
 }
+
+/** A new one for each case. */
+export const useEachGitBinding = (...made: Parameters<typeof bindToGit>) => useEach(() => bindToGit(...made));

@@ -1,5 +1,5 @@
 /** An environment with thousands of nodes, written straight into the database: played agents would take minutes. */
-import type { Knex } from 'knex';
+import type { TestDb } from '../harness/test-db.ts';
 
 interface Options {
   environmentId: string;
@@ -12,7 +12,10 @@ interface Options {
  * regions, but for: node 2,500 has not been heard of for an hour, stream-07 has crashed on node 1,234, and stream-42 is
  * at an older version on node 4,321. Reports lie an hour ahead, so that nodes stay healthy without heartbeats.
  */
-export async function writeLargeFleet(db: Knex, { environmentId, nodes, pipelines }: Options): Promise<void> {
+export async function writeLargeFleet(
+  db: TestDb,
+  { environmentId, nodes, pipelines }: Options,
+): Promise<void> {
   await db.raw(
     `INSERT INTO pipelines (id, environment_id, name, is_draft, latest_version_id, deployed_version_id, deployed_at)
      SELECT 'cstream' || lpad(n::text, 18, '0'), :environmentId, 'stream-' || lpad(n::text, 2, '0'), false,

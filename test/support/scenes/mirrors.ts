@@ -17,6 +17,7 @@ import type { ProxySettings } from '../../../controller/platform/net/proxies.ts'
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { git } from '../clients/fast-import.ts';
 import { LOCAL_TARGETS } from '../fixtures/local-targets.ts';
+import { useEach } from '../harness/use.ts';
 
 export class MirrorScene {
   readonly root: string;
@@ -105,3 +106,10 @@ export async function refusal(work: Promise<unknown>): Promise<string> {
   if (!(outcome instanceof Error)) throw new Error('it was not refused');
   return outcome.message;
 }
+
+/** A new one for each case. */
+export const useMirrorScene = (options?: ConstructorParameters<typeof MirrorScene>[0]) =>
+  useEach(
+    () => new MirrorScene(options),
+    (scene) => scene.close(),
+  );

@@ -1,6 +1,7 @@
 /** Two teams with nothing in them but environments, and people of every role: quick to make, where no git is wanted. */
 import type { TestController } from '../harness/controller.ts';
-import { type Kind, makeUser, signIn, type TestUser } from '../users/person.ts';
+import { use } from '../harness/use.ts';
+import { type Kind, type makeUser, refusalOf, signUp, type TestUser } from '../users/person.ts';
 
 export interface TestEnvironments {
   root: TestUser;
@@ -24,9 +25,7 @@ export async function makeTestEnvironments(test: TestController): Promise<TestEn
   const teamId = await make('team.create', { name: 'ours' });
   const otherTeamId = await make('team.create', { name: 'theirs' });
   const join = async (name: string, teams: Parameters<typeof makeUser>[1]['teams']) => {
-    const email = `${name}@example.org`;
-    await makeUser(test.db, { email, teams });
-    return signIn(test.url, email);
+    return signUp(test, { email: `${name}@example.org`, teams });
   };
   return {
     root,
@@ -43,10 +42,12 @@ export async function makeTestEnvironments(test: TestController): Promise<TestEn
 }
 
 /** How a call is refused: `CONFLICT: the message`; `OK` where it is not. */
-export async function refusal(person: TestUser, kind: Kind, name: string, input?: unknown): Promise<string> {
-  const { fault } = await person.call(kind, name, input);
-  return fault ? `${fault.data.code}: ${fault.message}` : 'OK';
-}
+export const refusal = async (person: TestUser, kind: Kind, name: string, input?: unknown): Promise<string> =>
+  refusalOf(await person.call(kind, name, input));
+
+/** A new token that nodes enroll with. */
+export const enrollmentToken = async (person: TestUser, environmentId: string): Promise<string> =>
+  (await person.mutate<{ token: string }>('environment.generateEnrollmentToken', { environmentId })).token;
 
 /** Ten calls at once; answers their statuses in ascending order. */
 export async function tenAtOnce(call: (n: number) => Promise<{ status: number }>): Promise<number[]> {
@@ -54,3 +55,5 @@ export async function tenAtOnce(call: (n: number) => Promise<{ status: number }>
   return answers.map(({ status }) => status).sort((a, b) => a - b);
 }
 export const ONE_OF_TEN = [200, ...Array.from({ length: 9 }, () => 409)];
+
+export const useTestEnvironments = (test: TestController) => use(() => makeTestEnvironments(test));

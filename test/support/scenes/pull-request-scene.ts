@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findBinding } from '../../../controller/delivery/bindings/index.ts';
 import {
   type Check,
   insertPullRequest,
@@ -25,16 +26,18 @@ import {
 } from '../../../reconcilers/pull-requests/loop.ts';
 import { git } from '../clients/fast-import.ts';
 import { localGuard } from '../fixtures/local-targets.ts';
+import { idleManifest } from '../fixtures/pipelines.ts';
 import { testDatabase } from '../harness/postgres.ts';
 import { until } from '../harness/until.ts';
 import { GitServer } from '../servers/git-server.ts';
 import { MemoryForge } from '../servers/memory-forge.ts';
-import { type BoundEnvironment, ReconcileScene } from './reconcile.ts';
+import type { BoundEnvironment } from './bound-environment.ts';
+import { ReconcileScene } from './reconcile.ts';
 
 const silent = createLogger('silent');
 
 /** One controller of several on the database. */
-export interface PlayedController {
+export interface SceneController {
   lease: Lease;
   reconciler: PullRequestReconciler;
   /** As if it had been killed: nothing is given back. */
@@ -42,14 +45,14 @@ export interface PlayedController {
 }
 
 export class PullRequestScene {
-  readonly forge = new MemoryForge();
+  forge = new MemoryForge();
   /** For the bindings that have a forge. */
   forges: Pick<Forges, 'of'> = { of: (binding) => (binding.forge === 'none' ? null : this.forge) };
-  readonly clock = manualClock(Date.now());
+  clock = manualClock(Date.now());
   readonly planner: Planner = createPlanner();
   /** Plans that were made, by commit. */
   readonly plans: string[] = [];
-  /** Asked before a plan is made; what it throws is the answer. */
+  /** Called before each plan; its error fails the plan. */
   beforePlan: () => void | Promise<void> = () => {};
   /** Signals of the bus, by loop and key. */
   readonly woken: string[] = [];
@@ -57,8 +60,9 @@ export class PullRequestScene {
   readonly url: string;
   readonly #server: GitServer;
   readonly #folders: string[] = [];
-  readonly #end: (() => Promise<unknown> | unknown)[] = [];
-  #first: Promise<PlayedController> | null = null;
+  readonly #controllers: SceneController[] = [];
+  #stopBus: () => Promise<void> = async () => {};
+  #first: Promise<SceneController> | null = null;
 
   private constructor(scene: ReconcileScene, url: string, server: GitServer) {
     this.scene = scene;
@@ -76,12 +80,22 @@ export class PullRequestScene {
     const bus = createBus({ url: database.url, log: silent });
     await bus.start();
     bus.on('wake', ({ loop, key }) => void made.woken.push(`${loop} ${key}`));
-    made.#end.push(() => bus.stop());
+    made.#stopBus = () => bus.stop();
     return made;
   }
 
   get db() {
     return this.scene.db;
+  }
+
+  /** Moves the clock on; 31 s are past the pauses after the first three errors of a forge (5, 10 and 20 s at most). */
+  later(ms = 31_000): void {
+    this.clock.advance(ms);
+  }
+
+  /** What the forge of the environment answered last, if it was an error. */
+  async forgeErrorOf({ id }: BoundEnvironment): Promise<string | null> {
+    return (await findBinding(this.db, id))?.forgeError?.message ?? null;
   }
 
   /** Bound to its repository over HTTP with the forge, or to the embedded one. */
@@ -105,7 +119,7 @@ export class PullRequestScene {
   }
 
   /** Of a controller that leads alone, unless another does. */
-  async controller(embedded?: BoundEnvironment): Promise<PlayedController> {
+  async controller(embedded?: BoundEnvironment): Promise<SceneController> {
     const bus = createBus({ url: this.url, log: silent });
     await bus.start();
     const root = mkdtempSync(join(tmpdir(), 'headgate-pull-requests-'));
@@ -119,7 +133,7 @@ export class PullRequestScene {
     };
     const { db } = this;
     const lease = createLease({ db, key: 'leader', log: silent, ttlMs: 60_000, renewMs: 200 });
-    // What it does because it leads from now on is not what is looked at here.
+    // Before the reconciler exists: its start as the leader is no part of the cases.
     await lease.start();
     const planner: Pick<Planner, 'planOfCommit'> = {
       planOfCommit: async (ctx, binding, commit) => {
@@ -140,20 +154,34 @@ export class PullRequestScene {
       await lease.stop();
       await bus.stop();
     };
-    this.#end.push(stop);
-    return { lease, reconciler, stop };
+    const made = { lease, reconciler, stop };
+    this.#controllers.push(made);
+    return made;
   }
 
   /** One pass of the first controller. */
-  async look(env: BoundEnvironment, trigger = 'test'): Promise<void> {
+  async pass(env: BoundEnvironment, trigger = 'test'): Promise<void> {
     this.#first ??= this.controller(env);
-    await (await this.#first).reconciler.look(env.id, trigger);
+    await (await this.#first).reconciler.reconcile(env.id, trigger);
   }
 
-  /** The first one is gone, and with it all that it remembered. */
+  /** Stops the first controller, with all that it has in memory. */
   async restart(): Promise<void> {
     await (await this.#first)?.stop();
     this.#first = null;
+  }
+
+  /** Removes what a case leaves: its controllers, bindings and pull requests, and the contents of the forge. */
+  async clear(): Promise<void> {
+    for (const controller of this.#controllers.splice(0)) await controller.stop();
+    this.#first = null;
+    await this.db('pull_requests').delete();
+    await this.db('git_bindings').delete();
+    this.forge = new MemoryForge();
+    this.clock = manualClock(Date.now());
+    this.beforePlan = () => {};
+    this.plans.length = 0;
+    this.woken.length = 0;
   }
 
   /** A commit on a branch that begins where main stands, unless it is there; main stays. */
@@ -164,7 +192,27 @@ export class PullRequestScene {
     return env.commit(files, { branch: name });
   }
 
-  /** A pull request that is kept here. */
+  /** Somebody opens a pull request on the forge, or pushes to its branch; answers the head. */
+  openOnForge(
+    env: BoundEnvironment,
+    number: number,
+    files: Readonly<Record<string, string | null>> = { web: idleManifest('web', 'x') },
+  ): string {
+    const headSha = this.branch(env, `topic-${number}`, files);
+    this.forge.set(number, { headSha });
+    return headSha;
+  }
+
+  /** A pull request that is kept here, with these files on its branch. */
+  open(
+    env: BoundEnvironment,
+    files: Readonly<Record<string, string | null>> = { web: idleManifest('web', 'x') },
+    branch = 'topic',
+  ): Promise<PullRequestRecord> {
+    return this.openHere(env, branch, this.branch(env, branch, files));
+  }
+
+  /** The same for a branch that exists. */
   async openHere(env: BoundEnvironment, branch: string, headSha: string): Promise<PullRequestRecord> {
     const { repositoryUrl: repository } = await env.binding();
     return insertPullRequest(this.db, {
@@ -200,8 +248,8 @@ export class PullRequestScene {
     return found;
   }
 
-  /** As `state: summary`. */
-  async said(env: BoundEnvironment, number = 1): Promise<string> {
+  /** The check as `state: summary`. */
+  async summary(env: BoundEnvironment, number = 1): Promise<string> {
     const { state, summary } = await this.check(env, number);
     return `${state}: ${summary}`;
   }
@@ -212,15 +260,16 @@ export class PullRequestScene {
     });
   }
 
-  /** Without a look that is asked for. */
-  async untilTold(sha: string, what: string): Promise<void> {
+  /** Waits for a status that a pass of the loop's own timer reports. */
+  async untilReported(sha: string, what: string): Promise<void> {
     await until(() => this.forge.statusOf(sha) === what, {
       what: () => `${what}: ${this.forge.statusOf(sha)}`,
     });
   }
 
   async close(): Promise<void> {
-    for (const end of this.#end.reverse()) await end();
+    for (const controller of this.#controllers) await controller.stop();
+    await this.#stopBus();
     await this.scene.close();
     await this.#server.stop();
     for (const folder of this.#folders) rmSync(folder, { recursive: true, force: true });

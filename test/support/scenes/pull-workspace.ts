@@ -1,4 +1,4 @@
-/** A bare repository with branches to be merged, at the bench where that is done: real git, no database. */
+/** A bare repository with branches to merge, and the workspace of a merge: real git, no database. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { localGit } from '../../../reconcilers/merge/local-git.ts';
 import type { Workspace } from '../../../reconcilers/merge/workspace.ts';
-import { mergePull } from '../../../reconcilers/pull-requests/merge/merge-pull-request.ts';
+import { mergePullRequest } from '../../../reconcilers/pull-requests/merge/merge-pull-request.ts';
 import type { MergeMethod } from '../../../schemas/api/pull-requests.ts';
 import { commit, createBareRepository, git, type ImportedCommit } from '../clients/fast-import.ts';
 import { localGuard } from '../fixtures/local-targets.ts';
@@ -51,12 +51,12 @@ export class PullWorkspace {
     return commit(this.gitdir, { branch, message: `change ${branch}`, files, ...more });
   }
 
-  /** A branch that begins where another stands. */
+  /** A branch at the head of another. */
   branch(name: string, from = 'main'): void {
     this.git('update-ref', `refs/heads/${name}`, this.head(from));
   }
 
-  bench(more: Partial<Workspace> = {}): Workspace {
+  workspace(more: Partial<Workspace> = {}): Workspace {
     const { signal } = new AbortController();
     return {
       ...{ handle: this.handle, git: localGit(this.gitdir, signal), signal },
@@ -67,7 +67,7 @@ export class PullWorkspace {
 
   merge(branch: string, method: MergeMethod, more: Partial<Workspace> & { headSha?: string } = {}) {
     const { headSha = this.head(branch), ...rest } = more;
-    return mergePull(this.bench(rest), pullOf(branch), { method, headSha });
+    return mergePullRequest(this.workspace(rest), pullOf(branch), { method, headSha });
   }
 
   remove(): void {
@@ -75,7 +75,7 @@ export class PullWorkspace {
   }
 }
 
-/** As far as a merge looks at it. */
+/** Only the fields that a merge reads. */
 export const pullOf = (branch: string, more: Partial<PullRequestRecord> = {}): PullRequestRecord =>
   ({
     id: 'p7',
@@ -94,14 +94,14 @@ const PERSON = {
   GIT_COMMITTER_EMAIL: 'ada@example.org',
 };
 
-/** A clone with a work tree, where the same is done as people do it. */
+/** A clone with a work tree, where the git command does the same. */
 export class WorkTree {
   readonly folder: string;
   constructor(gitdir: string) {
     this.folder = mkdtempSync(join(tmpdir(), 'headgate-tree-'));
     execFileSync('git', ['clone', '--quiet', '--', gitdir, this.folder], { stdio: 'pipe' });
   }
-  /** Null where git does not go through with it. */
+  /** Null where git fails. */
   git(...args: string[]): string | null {
     try {
       return execFileSync('git', args, {

@@ -1,9 +1,9 @@
 /** Nodes in rings with what they report, and rollouts that need not wait for their window. */
-import type { Knex } from 'knex';
 import type { ConfigResponse } from '../../../schemas/agent/protocol.ts';
 import type { Rollout, RolloutSummary } from '../../../schemas/api/rollouts.ts';
 import { enrollNode, heartbeat, type TestNode } from '../agents/agent-client.ts';
 import type { TestController } from '../harness/controller.ts';
+import type { TestDb } from '../harness/test-db.ts';
 import { until } from '../harness/until.ts';
 import type { TestUser } from '../users/person.ts';
 
@@ -92,7 +92,7 @@ export const wakeRollout = (test: TestController, rolloutId: string) =>
     .services.bus.publish(test.db, { type: 'wake', loop: 'rollouts', key: rolloutId, trigger: 'test' });
 
 /** As if the window had begun that much earlier. */
-export const putBackWindow = (db: Knex, rolloutId: string, minutes: number) =>
+export const putBackWindow = (db: TestDb, rolloutId: string, minutes: number) =>
   db('rollouts')
     .where({ id: rolloutId })
     .update({ health_started_at: db.raw(`health_started_at - ? * interval '1 minute'`, [minutes]) });
@@ -121,4 +121,17 @@ export async function untilStatus(
     { what: () => `the rollout to be ${status}, not ${JSON.stringify(last)}`, everyMs: 20 },
   );
   return last;
+}
+
+/** Nodes `node-0`, `node-1` … that differ in their label `ring`. */
+export async function joinRings(
+  test: TestController,
+  root: TestUser,
+  environmentId: string,
+  count: number,
+): Promise<RingNode[]> {
+  const nodes: RingNode[] = [];
+  for (let ring = 0; ring < count; ring += 1)
+    nodes.push(await joinRing(test, root, environmentId, `node-${ring}`, { ring: String(ring) }));
+  return nodes;
 }

@@ -2,6 +2,7 @@
 import { enrollNode, heartbeat, type TestNode } from '../agents/agent-client.ts';
 import type { TestController } from '../harness/controller.ts';
 import { until } from '../harness/until.ts';
+import { use } from '../harness/use.ts';
 import type { TestUser } from '../users/person.ts';
 import { makeTestEnvironments, type TestEnvironments } from './places.ts';
 
@@ -71,3 +72,5 @@ export async function makeSampled(test: TestController): Promise<Sampled> {
   await report(test, node, pipelineId);
   return { ...places, pipelineId, foreignPipelineId, node, join };
 }
+
+export const useSampled = (test: TestController) => use(() => makeSampled(test));

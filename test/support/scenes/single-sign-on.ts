@@ -1,6 +1,7 @@
 /** A controller and a provider that it trusts, and somebody at a browser in front of both. */
-import type { Knex } from 'knex';
 import { startTestController, type TestController } from '../harness/controller.ts';
+import type { TestDb } from '../harness/test-db.ts';
+import { use } from '../harness/use.ts';
 import {
   CLIENT_ID,
   CLIENT_SECRET,
@@ -19,7 +20,7 @@ export const ATTEMPT = 'headgate.oidc-sign-in.';
 export interface SingleSignOn {
   test: TestController;
   provider: TestIdentityProvider;
-  db: Knex;
+  db: TestDb;
   root: TestUser;
   /** What `settings.updateOidc` was given. */
   client: { issuer: string; clientId: string; clientSecret: string; displayName: string };
@@ -99,4 +100,16 @@ export async function startSingleSignOn(
 export async function userOf(url: string, walker: Walker): Promise<SignedIn['user']> {
   const answer = await walker.get(`${url}/api/auth/session`);
   return answer.status === 200 ? answer.json<{ user: NonNullable<SignedIn['user']> }>().user : null;
+}
+
+/** One for all cases of a suite. After each case its provider answers correctly again. */
+export function useSingleSignOn(options?: Omit<ProviderOptions, 'headgate'>): SingleSignOn {
+  const scene = use(
+    () => startSingleSignOn(options),
+    (started) => started.stop(),
+  );
+  afterEach(() => {
+    scene.provider.changes = {};
+  });
+  return scene;
 }

@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Knex } from 'knex';
 import { connect } from '../../../controller/database/connect.ts';
 import { databaseUrl } from '../../../controller/database/embedded/connection.ts';
 import { type ApiClient, signIn } from '../../../controller/demo/client.ts';
@@ -17,13 +16,14 @@ import { withCredentials } from '../clients/git-client.ts';
 import { ROOT } from '../harness/controller.ts';
 import { temporaryDataDir } from '../harness/headgate.ts';
 import { testDatabase } from '../harness/postgres.ts';
-import { type Replica, type ServeOptions, serve, untilUp } from '../harness/serve.ts';
+import { type Replica, type ServeOptions, serve, serveInProcess, untilUp } from '../harness/serve.ts';
+import type { TestDb } from '../harness/test-db.ts';
 import { until } from '../harness/until.ts';
 
 export interface Site {
   dataDir: string;
   gitdir: string;
-  db: Knex;
+  db: TestDb;
   /** The first controller. */
   controller: Replica;
   teamId: string;
@@ -46,6 +46,8 @@ export interface SiteOptions {
   controller?: ServeOptions;
   /** The embedded one of the data directory instead of a test database. */
   embedded?: boolean;
+  /** The controllers run in this process: nothing may end them by a signal. */
+  inProcess?: boolean;
   /** A folder that is there, and is left to whoever gave it. */
   dataDir?: string;
 }
@@ -55,11 +57,11 @@ export async function startSite(options: SiteOptions = {}): Promise<Site> {
   const dataDir = options.dataDir ?? temporaryDataDir();
   const controllers: Replica[] = [];
   const agents: NodeAgent[] = [];
-  let db: Knex | undefined;
+  let db: TestDb | undefined;
 
   async function start(more: ServeOptions = {}): Promise<Replica> {
     const variables = { ...(database ? { HEADGATE_DATABASE_URL: database.url } : {}), ...more.variables };
-    const controller = await serve(dataDir, { ...more, variables });
+    const controller = await (options.inProcess ? serveInProcess : serve)(dataDir, { ...more, variables });
     controllers.push(controller);
     await untilUp(controller);
     return controller;

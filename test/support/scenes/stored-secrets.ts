@@ -1,10 +1,10 @@
 /** Everything that a controller keeps, to be searched for what must be nowhere in it. */
 import { execFileSync } from 'node:child_process';
-import type { Knex } from 'knex';
 import type { TestController } from '../harness/controller.ts';
+import type { TestDb } from '../harness/test-db.ts';
 
 /** Every row of every table, as JSON. */
-export async function wholeDatabase(db: Knex): Promise<string> {
+export async function wholeDatabase(db: TestDb): Promise<string> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
     `SELECT format('%I.%I', table_schema, table_name) AS name FROM information_schema.tables
      WHERE table_type = 'BASE TABLE' AND table_schema NOT IN ('pg_catalog', 'information_schema')`,

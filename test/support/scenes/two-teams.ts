@@ -3,16 +3,17 @@
  * and a node that has reported; `theirs` with the same.
  */
 
-import type { Knex } from 'knex';
 import { enrollNode, heartbeat, type TestNode } from '../agents/agent-client.ts';
 import { GitClient, withCredentials } from '../clients/git-client.ts';
 import type { TestController } from '../harness/controller.ts';
+import type { TestDb } from '../harness/test-db.ts';
 import { until } from '../harness/until.ts';
-import { makeUser, signIn, type TestUser } from '../users/person.ts';
+import { use } from '../harness/use.ts';
+import { type makeUser, signUp, type TestUser } from '../users/person.ts';
 
 export interface Side {
   /** For what has to be there and no procedure makes. */
-  db: Knex;
+  db: TestDb;
   /** Of the embedded repository. */
   gitdir: string;
   isOurs: boolean;
@@ -107,8 +108,7 @@ export async function makeTwoTeams(test: TestController): Promise<TwoTeams> {
   const ours = await side('ours');
   const theirs = await side('theirs');
   const join = async (email: string, teams: Parameters<typeof makeUser>[1]['teams']) => {
-    await makeUser(test.db, { email, teams });
-    return signIn(test.url, email);
+    return signUp(test, { email, teams });
   };
   return {
     root,
@@ -132,3 +132,9 @@ export async function testEnvironment(
   const { id } = await root.mutate<{ id: string }>('environment.create', { name, teamId });
   return { teamId, environmentId: id };
 }
+
+export const useTwoTeams = (test: TestController) =>
+  use(
+    () => makeTwoTeams(test),
+    (teams) => teams.git.remove(),
+  );

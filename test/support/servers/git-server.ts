@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commit, createBareRepository, git, type ImportedCommit } from '../clients/fast-import.ts';
 import { LEAF, LEAF_KEY } from '../fixtures/certificates.ts';
+import { useEach } from '../harness/use.ts';
 
 export interface GitServerOptions {
   tls?: boolean;
@@ -188,3 +189,14 @@ export class GitServer {
     });
   }
 }
+
+/** A new one for each case, with an empty repository. */
+export const useGitServer = (options?: GitServerOptions, repository?: string) =>
+  useEach(
+    async () => {
+      const server = await GitServer.start(options);
+      server.create(repository);
+      return server;
+    },
+    (server) => server.stop(),
+  );

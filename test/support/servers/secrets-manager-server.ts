@@ -4,6 +4,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { useEach } from '../harness/use.ts';
 
 export const ACCESS_KEY = 'AKIAEXAMPLEOFTEST00';
 
@@ -239,3 +240,10 @@ function stsError(response: ServerResponse, status: number, code: string, messag
     `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>${code}</Code><Message>${message}</Message></Error><RequestId>c6104cbe</RequestId></ErrorResponse>`,
   );
 }
+
+/** A new one for each case. */
+export const useSecretsManagerServer = () =>
+  useEach(
+    () => SecretsManagerServer.start(),
+    (aws) => aws.close(),
+  );

@@ -107,6 +107,8 @@ export class SshServer {
         `AuthorizedKeysFile ${join(this.root, 'authorized_keys')}`,
         'PidFile none',
         'StrictModes no',
+        // bash reads ~/.bashrc for a command over ssh at the first shell level: what is in there is none of the tests' business.
+        'SetEnv SHLVL=1',
         // Without root it cannot see whether the account is locked, and takes it for one; PAM can.
         `UsePAM ${process.getuid?.() === 0 ? 'no' : 'yes'}`,
         'PasswordAuthentication no',

@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createSecureServer } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import { LEAF, LEAF_KEY } from '../fixtures/certificates.ts';
+import { useEach } from '../harness/use.ts';
 
 interface Entry {
   /** Null for a version that was deleted. */
@@ -279,3 +280,10 @@ function isSignedByAws(input: Record<string, string>, serverId: string): boolean
 
 type Say = (status: number, answer: unknown) => void;
 type Refuse = (status: number, ...errors: string[]) => void;
+
+/** A new one for each case. */
+export const useVaultServer = () =>
+  useEach(
+    () => VaultServer.start(),
+    (vault) => vault.close(),
+  );

@@ -1,7 +1,8 @@
 /** People in teams, made and read past the API. */
-import type { Knex } from 'knex';
 import type { Role } from '../../../schemas/api/common.ts';
 import type { TestController } from '../harness/controller.ts';
+import type { TestDb } from '../harness/test-db.ts';
+import { use } from '../harness/use.ts';
 import { makeUser, signIn, type TestUser } from './person.ts';
 
 export type Member = TestUser & { userId: string };
@@ -50,7 +51,7 @@ export function createTestUsers(test: TestController): TestUsers {
 
 /** A group of the identity provider with these people in it, and the team that it leads to. */
 export async function makeGroup(
-  db: Knex,
+  db: TestDb,
   group: { name: string; userIds: readonly string[]; teamId?: string; role?: Role },
 ): Promise<void> {
   const id = `group-${group.name}`;
@@ -62,3 +63,5 @@ export async function makeGroup(
       ...{ group_name: group.name, team_id: group.teamId, role: group.role ?? 'VIEWER', position: 0 },
     });
 }
+
+export const useTestUsers = (test: TestController) => use(() => createTestUsers(test));

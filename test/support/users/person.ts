@@ -1,10 +1,11 @@
 /** People, as they come to the API: by a browser's session cookie, and raw, so that every status and body can be seen. */
-import type { Knex } from 'knex';
-import { hashPassword } from '../../../controller/identity/access/sign-in/passwords.ts';
+import { expect } from 'chai';
 import { insertUser } from '../../../controller/identity/access/users/users-store.ts';
 import { addMember } from '../../../controller/identity/teams/members-store.ts';
 import type { Role } from '../../../schemas/api/common.ts';
 import { type HttpResponse, type SendOptions, send } from '../clients/http.ts';
+import type { TestDb } from '../harness/test-db.ts';
+import { cheapPasswords } from './passwords.ts';
 
 export const PASSWORD = 'correct horse battery';
 let hashed: Promise<string> | undefined;
@@ -17,8 +18,8 @@ export interface NewUser {
 }
 
 /** A user with `PASSWORD`; answers its id. */
-export async function makeUser(db: Knex, user: NewUser): Promise<string> {
-  hashed ??= hashPassword(PASSWORD);
+export async function makeUser(db: TestDb, user: NewUser): Promise<string> {
+  hashed ??= cheapPasswords.hash(PASSWORD);
   const id = await insertUser(db, {
     email: user.email,
     name: user.email.split('@')[0] ?? user.email,
@@ -129,4 +130,26 @@ export async function signIn(url: string, email: string, password: string = PASS
     query: (name, input) => wanted('query', name, input),
     mutate: (name, input) => wanted('mutation', name, input),
   };
+}
+
+/** How a call was refused: `CONFLICT: the message`; `OK` where it was not. */
+export const refusalOf = ({ fault }: { fault: ProcedureFault | null }): string =>
+  fault ? `${fault.data.code}: ${fault.message}` : 'OK';
+
+/** Fails unless the call was refused with this status, and a message that contains or matches all of these. */
+export function expectRefused(
+  { status, fault }: { status: number; fault: ProcedureFault | null },
+  expected: number,
+  ...says: readonly (string | RegExp)[]
+): void {
+  expect(status, fault?.message).to.equal(expected);
+  for (const one of says)
+    if (typeof one === 'string') expect(fault?.message).to.include(one);
+    else expect(fault?.message).to.match(one);
+}
+
+/** A new user, signed in. */
+export async function signUp(test: { db: TestDb; url: string }, user: NewUser): Promise<TestUser> {
+  await makeUser(test.db, user);
+  return signIn(test.url, user.email);
 }

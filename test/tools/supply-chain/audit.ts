@@ -3,7 +3,8 @@
  * advisories, or is away, cannot stop the work.
  */
 import { execFile } from 'node:child_process';
-import { ROOT, shippedPackages } from './shipped.ts';
+import { join } from 'node:path';
+import { FOLDERS, type Folder, ROOT, shippedPackages } from './shipped.ts';
 
 const DEADLINE_MS = 60_000;
 
@@ -44,11 +45,11 @@ export function judge(report: AuditReport | null, shipped: ReadonlySet<string>):
   };
 }
 
-function ask(): Promise<AuditReport | null> {
+function ask(folder: Folder): Promise<AuditReport | null> {
   return new Promise((resolve) => {
-    const options = { cwd: ROOT, timeout: DEADLINE_MS, maxBuffer: 64 * 1024 * 1024 };
+    const options = { cwd: join(ROOT, folder), timeout: DEADLINE_MS, maxBuffer: 64 * 1024 * 1024 };
     // It exits with 1 where it finds something, and where it finds nobody to ask.
-    execFile('npm', ['audit', '--audit', '--json'], options, (_, stdout) => {
+    execFile('npm', ['audit', '--audit', '--json', '--package-lock-only'], options, (_, stdout) => {
       try {
         resolve(JSON.parse(stdout) as AuditReport);
       } catch {
@@ -59,7 +60,10 @@ function ask(): Promise<AuditReport | null> {
 }
 
 if (import.meta.main) {
-  const { fails, lines } = judge(await ask(), shippedPackages());
-  for (const line of lines) process.stderr.write(`${line}\n`);
-  process.exitCode = fails ? 1 : 0;
+  const verdicts = await Promise.all(
+    FOLDERS.map(async (folder) => judge(await ask(folder), shippedPackages(folder))),
+  );
+  // The same of each where the registry does not tell.
+  for (const line of new Set(verdicts.flatMap(({ lines }) => lines))) process.stderr.write(`${line}\n`);
+  process.exitCode = verdicts.some(({ fails }) => fails) ? 1 : 0;
 }

@@ -1,11 +1,11 @@
 /**
- * `make sbom`: what is shipped, as a CycloneDX document in dist/headgate.cdx.json. npm writes it from the lockfile, without
- * asking anybody; what is not shipped is taken out.
+ * `make sbom`: what is shipped, as a CycloneDX document in dist/headgate.cdx.json. npm writes it from the lockfiles,
+ * without asking anybody; what is not shipped is taken out.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { nameOf, ROOT, readLock, shippedPackages } from './shipped.ts';
+import { type Folder, nameOf, ROOT, readLock, SHIPPED_FOLDERS, shippedPackages } from './shipped.ts';
 
 interface Component {
   'bom-ref': string;
@@ -27,10 +27,37 @@ export interface Bom {
 
 /** Of now, with a serial number of its own, as the format wants it. */
 export function writeSbom(): Bom {
-  const lock = readLock();
-  const shipped = new Set([...shippedPackages(lock)].map((path) => `${nameOf(path)}@${lock[path]?.version}`));
+  const [whole, ...parts] = SHIPPED_FOLDERS.map(shippedOf);
+  if (!whole) throw new Error('there is no folder');
+  const { component } = whole.metadata;
+  // What the folders have in common is listed once, and each folder is a part of the project.
+  const components = new Map(whole.components.map((one) => [one['bom-ref'], one]));
+  const edges = new Map(whole.dependencies.map(({ ref, dependsOn = [] }) => [ref, new Set(dependsOn)]));
+  for (const part of parts) {
+    const own = part.metadata.component['bom-ref'];
+    for (const one of part.components) components.set(one['bom-ref'], one);
+    for (const { ref, dependsOn = [] } of part.dependencies) {
+      const from = ref === own ? component['bom-ref'] : ref;
+      edges.set(from, new Set([...(edges.get(from) ?? []), ...dependsOn]));
+    }
+  }
+  return {
+    ...whole,
+    // npm names it after the folder that it is built in.
+    metadata: { ...whole.metadata, component: { ...component, name: 'headgate' } },
+    components: [...components.values()],
+    dependencies: [...edges].map(([ref, dependsOn]) => ({ ref, dependsOn: [...dependsOn] })),
+  };
+}
+
+/** What npm lists of the folder, without what is not shipped. */
+function shippedOf(folder: Folder): Bom {
+  const lock = readLock(folder);
+  const shipped = new Set(
+    [...shippedPackages(folder, lock)].map((path) => `${nameOf(path)}@${lock[path]?.version}`),
+  );
   const text = execFileSync('npm', ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only'], {
-    cwd: ROOT,
+    cwd: join(ROOT, folder),
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -38,16 +65,13 @@ export function writeSbom(): Bom {
   const bom = JSON.parse(text) as Bom;
   const isShipped = ({ name, version }: Component) => shipped.has(`${name}@${version}`);
   const refs = new Set(bom.components.filter(isShipped).map((component) => component['bom-ref']));
-  const { component } = bom.metadata;
-  refs.add(component['bom-ref']);
+  refs.add(bom.metadata.component['bom-ref']);
   return {
     ...bom,
-    // npm names it after the folder that it is built in.
-    metadata: { ...bom.metadata, component: { ...component, name: 'headgate' } },
     components: bom.components.filter((one) => refs.has(one['bom-ref'])).map(asShipped),
     dependencies: bom.dependencies
       .filter(({ ref }) => refs.has(ref))
-      .map(({ ref, dependsOn }) => ({ ref, dependsOn: (dependsOn ?? []).filter((one) => refs.has(one)) })),
+      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => refs.has(one)) })),
   };
 }
 

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  backupCodeHash,
+  hashBackupCode,
+  matchTotpStep,
   newBackupCodes,
   newTotpSecret,
-  stepOf,
   totpUri,
 } from '../../../controller/identity/access/second-factor/codes.ts';
 import { codeOf, STEP_MS } from '../../support/users/authenticator.ts';
@@ -24,7 +24,7 @@ describe('a code of an authenticator', () => {
   ];
   for (const { seconds, code } of TABLE) {
     it(`is ${code} at second ${seconds}, as RFC 6238 has it`, () => {
-      expect(stepOf(RFC_SECRET, code, seconds * 1_000)).to.equal(Math.floor(seconds / 30));
+      expect(matchTotpStep(RFC_SECRET, code, seconds * 1_000)).to.equal(Math.floor(seconds / 30));
     });
   }
 
@@ -36,7 +36,7 @@ describe('a code of an authenticator', () => {
         fc.integer({ min: -1, max: 1 }),
         (now, away) => {
           const step = Math.floor(now / STEP_MS);
-          const found = stepOf(secret, codeOf(secret, { now, steps: away }), now);
+          const found = matchTotpStep(secret, codeOf(secret, { now, steps: away }), now);
           // One in a million is the code of two steps.
           expect(Math.abs((found ?? Number.NaN) - step)).to.be.at.most(1);
           expect(codeOf(secret, { now: (found ?? 0) * STEP_MS })).to.equal(
@@ -50,11 +50,11 @@ describe('a code of an authenticator', () => {
   it('is wrong two steps away', () => {
     const now = 1_800_000_000_000;
     for (const steps of [-3, -2, 2, 3])
-      expect(stepOf(RFC_SECRET, codeOf(RFC_SECRET, { now, steps }), now)).to.equal(null);
+      expect(matchTotpStep(RFC_SECRET, codeOf(RFC_SECRET, { now, steps }), now)).to.equal(null);
   });
 
   it('may have the space in its middle that apps show', () => {
-    expect(stepOf(RFC_SECRET, '287 082', 59_000)).to.equal(1);
+    expect(matchTotpStep(RFC_SECRET, '287 082', 59_000)).to.equal(1);
   });
 
   for (const code of [
@@ -69,7 +69,7 @@ describe('a code of an authenticator', () => {
     'x'.repeat(32),
   ])
     it(`is nothing like ${JSON.stringify(code)}`, () => {
-      expect(stepOf(RFC_SECRET, code, 59_000)).to.equal(null);
+      expect(matchTotpStep(RFC_SECRET, code, 59_000)).to.equal(null);
     });
 
   it('comes from a secret of 160 bits, and goes into the app by an address that names Headgate and the account', () => {
@@ -105,7 +105,7 @@ describe('backup codes', () => {
               : pick([letter, letter.toUpperCase(), ...(alike[letter] ?? [])]),
           )
           .join('');
-        expect(backupCodeHash(spelt)?.equals(backupCodeHash(code) as Buffer), `${code} as ${spelt}`).to.equal(
+        expect(hashBackupCode(spelt)?.equals(hashBackupCode(code) as Buffer), `${code} as ${spelt}`).to.equal(
           true,
         );
       }),
@@ -122,6 +122,6 @@ describe('backup codes', () => {
     '-'.repeat(24),
   ])
     it(`are nothing like ${JSON.stringify(text)}`, () => {
-      expect(backupCodeHash(text)).to.equal(null);
+      expect(hashBackupCode(text)).to.equal(null);
     });
 });

@@ -11,7 +11,7 @@ const now = new Date('2026-03-31T12:00:00Z');
 const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
 const policy = { confirmationDays: 30 };
 const linked: Confirmation = {
-  ...{ hasPassword: false, keptByScim: false, links: 1, confirmedAt: daysAgo(1), endedAt: null },
+  ...{ hasPassword: false, managedByScim: false, links: 1, confirmedAt: daysAgo(1), endedAt: null },
 };
 
 describe('who rests', () => {
@@ -20,7 +20,7 @@ describe('who rests', () => {
     ['confirmed a second less than thirty days ago', { confirmedAt: new Date(+daysAgo(30) + 1_000) }, null],
     ['confirmed thirty days ago', { confirmedAt: daysAgo(30) }, 'account'],
     ['the same, with a password', { confirmedAt: daysAgo(30), hasPassword: true }, 'roles'],
-    ['the same, kept by SCIM as active', { confirmedAt: daysAgo(30), keptByScim: true }, null],
+    ['the same, kept by SCIM as active', { confirmedAt: daysAgo(30), managedByScim: true }, null],
     ['refused by the provider', { confirmedAt: null, endedAt: daysAgo(0) }, 'account'],
     ['refused, with a password', { confirmedAt: null, endedAt: daysAgo(0), hasPassword: true }, 'roles'],
     ['unlinked by a super admin', { links: 0, confirmedAt: null, endedAt: daysAgo(0) }, 'account'],

@@ -1,7 +1,8 @@
 /** What a service account may run: what its key was given, in its own environment, and nothing that no key is made for. */
 import { expect } from 'chai';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
-import { allows, type Needs, type Scope } from '../../../controller/platform/operation/operation.ts';
+import type { Needs, Scope } from '../../../controller/platform/operation/operation.ts';
+import { allows } from '../../../controller/platform/operation/permissions.ts';
 import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
 import { OPERATIONS } from '../../support/procedures/operations.ts';
 
@@ -97,65 +98,47 @@ describe('the rights of a service account', () => {
   });
 
   const reads: Needs = { role: 'VIEWER', permission: 'pipelines.read' };
-  const CASES: { reason: string; actor: Actor; scope: Scope; needs: Needs; allowed: boolean }[] = [
-    {
-      reason: 'hold in its own environment',
-      actor: account('pipelines.read'),
-      scope: HERE,
-      needs: reads,
-      allowed: true,
-    },
-    {
-      reason: 'end at another environment of its team',
-      actor: account('pipelines.read'),
-      scope: { teamId: 'team', environmentId: 'other' },
-      needs: reads,
-      allowed: false,
-    },
-    {
-      reason: 'do not reach up to the team',
-      actor: account('pipelines.read'),
-      scope: { teamId: 'team' },
-      needs: reads,
-      allowed: false,
-    },
-    {
-      reason: 'do not reach what belongs to nobody',
-      actor: account('pipelines.read'),
-      scope: { teamId: null, environmentId: null },
-      needs: reads,
-      allowed: false,
-    },
-    {
-      reason: 'do not follow from another permission, be it the greater',
-      actor: account('secrets.manage'),
-      scope: HERE,
-      needs: { role: 'VIEWER', permission: 'secrets.read' },
-      allowed: false,
-    },
-    {
-      reason: 'do not ask for a role: an ADMIN’s operation takes its permission only',
-      actor: account('nodes.manage'),
-      scope: HERE,
-      needs: { role: 'ADMIN', permission: 'nodes.manage' },
-      allowed: true,
-    },
-    {
-      reason: 'never are a super admin’s',
-      actor: account(...PERMISSIONS),
-      scope: HERE,
-      needs: { role: 'SUPER_ADMIN', permission: 'audit.read' },
-      allowed: false,
-    },
-    {
-      reason: 'are none without a permission',
-      actor: account(),
-      scope: HERE,
-      needs: reads,
-      allowed: false,
-    },
+  const CASES: [reason: string, actor: Actor, scope: Scope, needs: Needs, allowed: boolean][] = [
+    ['hold in its own environment', account('pipelines.read'), HERE, reads, true],
+    [
+      'end at another environment of its team',
+      account('pipelines.read'),
+      { teamId: 'team', environmentId: 'other' },
+      reads,
+      false,
+    ],
+    ['do not reach up to the team', account('pipelines.read'), { teamId: 'team' }, reads, false],
+    [
+      'do not reach what belongs to nobody',
+      account('pipelines.read'),
+      { teamId: null, environmentId: null },
+      reads,
+      false,
+    ],
+    [
+      'do not follow from another permission, be it the greater',
+      account('secrets.manage'),
+      HERE,
+      { role: 'VIEWER', permission: 'secrets.read' },
+      false,
+    ],
+    [
+      'do not ask for a role: an ADMIN’s operation takes its permission only',
+      account('nodes.manage'),
+      HERE,
+      { role: 'ADMIN', permission: 'nodes.manage' },
+      true,
+    ],
+    [
+      'never are a super admin’s',
+      account(...PERMISSIONS),
+      HERE,
+      { role: 'SUPER_ADMIN', permission: 'audit.read' },
+      false,
+    ],
+    ['are none without a permission', account(), HERE, reads, false],
   ];
-  for (const { reason, actor, scope, needs, allowed } of CASES) {
+  for (const [reason, actor, scope, needs, allowed] of CASES) {
     it(reason, () => expect(allows(actor, scope, needs)).to.equal(allowed));
   }
 
@@ -168,7 +151,7 @@ describe('the rights of a service account', () => {
       isSuperAdmin: false,
       roles: new Map([['team', 'VIEWER']]),
       sessionId: 's1',
-      owes: null,
+      requiredAction: null,
     };
     expect(allows(viewer, HERE, { role: 'EDITOR', permission: 'secrets.manage' })).to.equal(false);
   });

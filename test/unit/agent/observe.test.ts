@@ -4,13 +4,18 @@ import fc from 'fast-check';
 import { parseConfig } from '../../../agent/link/answers.ts';
 import { parsePushMessage } from '../../../agent/link/push-message.ts';
 import { createLogger } from '../../../agent/log.ts';
-import type { Delivery } from '../../../agent/observe/deliver.ts';
-import { EVENT_LINE_BYTES, readEvent } from '../../../agent/observe/event.ts';
-import { apiUrl, isBeforeWrapping, reach, refuseKey } from '../../../agent/observe/reach.ts';
+import type { Delivery } from '../../../agent/observe/delivery.ts';
 import { RecentIds } from '../../../agent/observe/recent-ids.ts';
 import { SampleOutbox } from '../../../agent/observe/sample-outbox.ts';
 import { whyNothing } from '../../../agent/observe/samples.ts';
 import { TapBuffer } from '../../../agent/observe/tap-buffer.ts';
+import { EVENT_LINE_BYTES, readEvent } from '../../../agent/observe/tap-event.ts';
+import {
+  apiUrl,
+  componentKeyError,
+  isBeforeWrapping,
+  resolveTapTarget,
+} from '../../../agent/observe/tap-target.ts';
 import { blanker } from '../../../agent/report/redact.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
@@ -94,7 +99,7 @@ describe('the way to an engine', () => {
     const parts = { engineBin: '/bin/sh', env: {}, engineVersion: () => '' };
     const pipeline = { pid: 7, apiPort: 8689, current: { secrets: {} } };
     const at = (status?: 'RUNNING' | 'STARTING' | 'CRASHED' | 'STOPPED') =>
-      reach('p', { ...parts, find: () => status && { ...pipeline, status } });
+      resolveTapTarget('p', { ...parts, find: () => status && { ...pipeline, status } });
     expect(at()).to.equal('the pipeline does not run on this node');
     expect(at('STOPPED')).to.equal('the pipeline does not run on this node');
     expect(at('CRASHED')).to.match(/^the pipeline is CRASHED on this node/);
@@ -104,14 +109,14 @@ describe('the way to an engine', () => {
       engineBin: '/nowhere',
       find: () => ({ ...pipeline, status: 'RUNNING' as const }),
     };
-    expect(reach('p', missing)).to.match(/SVC_ENGINE_BIN/);
+    expect(resolveTapTarget('p', missing)).to.match(/SVC_ENGINE_BIN/);
   });
 
   it('is closed to patterns, lists and options, and open to ids and named outputs', () => {
     for (const key of ['in', 'split.a', 'split._unmatched', 'a/b', 'a b', 'naïve'])
-      expect(refuseKey(key), key).to.equal(undefined);
+      expect(componentKeyError(key), key).to.equal(undefined);
     for (const key of ['*', 'a*', 'a?', '[a]', '{a', 'a,b', '-n', '--url=x', 'a\\b', 'a\nb', '!a', 'a\0'])
-      expect(refuseKey(key), key).to.be.a('string');
+      expect(componentKeyError(key), key).to.be.a('string');
   });
 });
 
@@ -254,7 +259,7 @@ describe('results of samples on their way', () => {
   beforeEach(() => {
     clock = manualClock();
     sent = [];
-    answer = { taken: true };
+    answer = { accepted: true };
     outbox = new SampleOutbox({
       clock,
       log: createLogger('error', () => {}),
@@ -278,12 +283,12 @@ describe('results of samples on their way', () => {
   });
 
   it('are kept while the controller is away, until their request is over', async () => {
-    answer = { taken: false, reason: 'connection refused', status: undefined, retryAfterMs: undefined };
+    answer = { accepted: false, reason: 'connection refused', status: undefined, retryAfterMs: undefined };
     outbox.add(result('a'), 60_000);
     outbox.add(result('b'), 120_000);
     await advance(61_000);
     expect(sent.length).to.be.within(5, 25);
-    answer = { taken: true };
+    answer = { accepted: true };
     await advance(20_000);
     expect(keys().at(-1)).to.equal('b');
     const tries = sent.length;
@@ -292,7 +297,7 @@ describe('results of samples on their way', () => {
   });
 
   it('wait as long as the controller asks', async () => {
-    answer = { taken: false, reason: 'status 429', status: 429, retryAfterMs: 30_000 };
+    answer = { accepted: false, reason: 'status 429', status: 429, retryAfterMs: 30_000 };
     outbox.add(result('a'), 120_000);
     await advance(29_000);
     expect(sent).to.have.length(1);
@@ -301,20 +306,20 @@ describe('results of samples on their way', () => {
   });
 
   it('go one by one after a refusal, so that the bad one goes alone', async () => {
-    answer = { taken: false, reason: 'status 400', status: 400, retryAfterMs: undefined };
+    answer = { accepted: false, reason: 'status 400', status: 400, retryAfterMs: undefined };
     for (const key of ['a', 'b', 'c']) outbox.add(result(key), 120_000);
     await advance(1_050);
     expect(keys()).to.deep.equal(['a b c', 'a']);
-    answer = { taken: true };
+    answer = { accepted: true };
     await advance(3_000);
     expect(keys()).to.deep.equal(['a b c', 'a', 'b', 'c']);
   });
 
   it('take bounded memory and bounded requests: what has no room says so', async () => {
-    answer = { taken: false, reason: 'connection refused', status: undefined, retryAfterMs: undefined };
+    answer = { accepted: false, reason: 'connection refused', status: undefined, retryAfterMs: undefined };
     const events = ['x'.repeat(1_000_000)];
     for (let n = 0; n < 12; n += 1) outbox.add(result(`k${n}`, { events }), 120_000);
-    answer = { taken: true };
+    answer = { accepted: true };
     await advance(10_000);
     const results = sent.flatMap((request) => request.results);
     expect(results).to.have.length(12);

@@ -9,12 +9,18 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parsePushMessage } from '../../../agent/link/push-message.ts';
 import { createLogger } from '../../../agent/log.ts';
-import { startOf } from '../../../agent/supervise/orphans.ts';
-import { addressProblem } from '../../../agent/update/address.ts';
+import { startOf } from '../../../agent/supervise/orphaned-engines.ts';
 import { download } from '../../../agent/update/download.ts';
-import { channelOf, compareVersions, digestOf, refusal, sameVersion } from '../../../agent/update/order.ts';
-import { releaseStatement } from '../../../agent/update/statement.ts';
-import { confirm, failedOf, pendingOf, previousOf, readSwap } from '../../../agent/update/swap.ts';
+import { addressProblem } from '../../../agent/update/download-address.ts';
+import { confirm, failedOf, pendingOf, previousOf, readSwap } from '../../../agent/update/executable-swap.ts';
+import { releaseStatement } from '../../../agent/update/release-statement.ts';
+import {
+  channelOf,
+  compareVersions,
+  digestOf,
+  refusal,
+  sameVersion,
+} from '../../../agent/update/update-order.ts';
 import { type UpdateParts, Updates } from '../../../agent/update/updates.ts';
 import { checkSignature, checkVersion, readPublicKey } from '../../../agent/update/verify.ts';
 import { watch } from '../../../agent/update/watchdog.ts';
@@ -186,7 +192,7 @@ describe('what is asked of a new version', () => {
   it('is refused with a signature of the older form, which covers the checksum alone', () => {
     const older = sign(null, Buffer.from(release.sha256, 'hex'), privateKey).toString('base64');
     expect(() => checkSignature(publicKey, release, older)).to.throw(
-      /covers the checksum alone.*build the release again/,
+      /covers the checksum alone.*build and sign the release again/,
     );
   });
 
@@ -312,7 +318,11 @@ describe('an update that cannot be begun in the end', () => {
     checksum: sha256(fresh),
   });
   /** `execs` gets what is at the executable's path when it is to be started. */
-  function make(exec: (content: string) => void, leave = async () => {}, more: Partial<UpdateParts> = {}) {
+  function make(
+    exec: (content: string) => void,
+    stopAgent = async () => {},
+    more: Partial<UpdateParts> = {},
+  ) {
     return new Updates({
       ...{
         executable,
@@ -325,10 +335,10 @@ describe('an update that cannot be begun in the end', () => {
         env: { ...process.env, SVC_SUPERVISED: '1' },
         clock: systemClock,
         log: silent,
-        leave,
+        stopAgent,
         onError: () => {},
       },
-      exec: () => exec(readFileSync(executable, 'utf8')),
+      execute: () => exec(readFileSync(executable, 'utf8')),
       ...more,
     });
   }

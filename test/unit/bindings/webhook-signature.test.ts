@@ -3,7 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { KnownForge } from '../../../controller/delivery/bindings/forge/forge-address.ts';
-import { matters } from '../../../controller/delivery/bindings/webhooks/webhook-events.ts';
+import { isRelevantEvent } from '../../../controller/delivery/bindings/webhooks/webhook-events.ts';
 import * as signature from '../../../controller/delivery/bindings/webhooks/webhook-signature.ts';
 import { REMOTE_FORGES } from '../../../schemas/api/pull-requests.ts';
 
@@ -182,9 +182,9 @@ describe('the id of a delivery', () => {
       ['diagnostics:ping', 'repo:forked', 'pr:comment:added'],
     ],
   ] as const)
-    it(`of ${forge} matters for what is looked at here, and where it does not say what it is`, () => {
-      for (const event of yes) expect(matters(forge, { [header]: event }), event).to.equal(true);
-      for (const event of no) expect(matters(forge, { [header]: event }), event).to.equal(false);
-      expect(matters(forge, {})).to.equal(true);
+    it(`of ${forge} isRelevantEvent for what is looked at here, and where it does not say what it is`, () => {
+      for (const event of yes) expect(isRelevantEvent(forge, { [header]: event }), event).to.equal(true);
+      for (const event of no) expect(isRelevantEvent(forge, { [header]: event }), event).to.equal(false);
+      expect(isRelevantEvent(forge, {})).to.equal(true);
     });
 });

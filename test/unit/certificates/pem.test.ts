@@ -70,88 +70,68 @@ describe('a PEM file', () => {
     expect(inspect(pkcs1, 'key').facts.key).to.deep.equal({ type: 'rsa', bits: 2048, curve: null });
   });
 
-  const WRONG: { of: string; data: string; fileType: CertificateFileType; says: RegExp }[] = [
-    {
-      of: 'no base64',
-      data: '-----BEGIN CERTIFICATE-----',
-      fileType: 'cert',
-      says: /it is not base64; encode/,
-    },
-    { of: 'base64 that is cut', data: 'QUJDR', fileType: 'cert', says: /it is not base64/ },
-    { of: 'spaces', data: '  \n ', fileType: 'cert', says: /it is not base64/ },
-    {
-      of: 'more than 1 MiB',
-      data: Buffer.alloc(1024 * 1024 + 1, 'x').toString('base64'),
-      fileType: 'ca',
-      says: /larger than 1 MiB/,
-    },
-    {
-      of: 'words',
-      data: base64('hello'),
-      fileType: 'cert',
-      says: /holds no PEM block .* openssl x509 -inform der/,
-    },
-    { of: 'DER', data: der.toString('base64'), fileType: 'cert', says: /holds no PEM block/ },
-    {
-      of: 'a block without an end',
-      data: base64(LEAF.split('\n').slice(0, 4).join('\n')),
-      fileType: 'cert',
-      says: /the block "CERTIFICATE" has no end/,
-    },
-    {
-      of: 'a block in a block',
-      data: base64(`-----BEGIN X-----\n${LEAF}`),
-      fileType: 'cert',
-      says: /holds no PEM block|has no end/,
-    },
-    {
-      of: 'a certificate that is damaged',
-      data: base64(LEAF.replace('MII', 'MIX')),
-      fileType: 'cert',
-      says: /certificate 1 in it cannot be read/,
-    },
-    { of: 'a key', data: base64(LEAF_KEY), fileType: 'cert', says: /holds a private key; .* fileType "key"/ },
-    { of: 'a key too', data: base64(LEAF + LEAF_KEY), fileType: 'ca', says: /holds a private key/ },
-    {
-      of: 'a chain the wrong way round',
-      data: base64(AUTHORITY + LEAF),
-      fileType: 'cert',
-      says: /certificate 2 \(CN=shop\.example\.org\) did not issue certificate 1 .* put the leaf first/,
-    },
-    { of: 'a certificate', data: base64(LEAF), fileType: 'key', says: /holds a certificate beside the key/ },
-    { of: 'two keys', data: base64(LEAF_KEY + LEAF_KEY), fileType: 'key', says: /holds 2 private keys/ },
-    {
-      of: 'an encrypted key',
-      data: base64(ENCRYPTED_KEY),
-      fileType: 'key',
-      says: /the private key is encrypted, .* openssl pkey -in FILE/,
-    },
-    {
-      of: 'an encrypted key of the older form',
-      data: base64(TRADITIONAL_ENCRYPTED_KEY),
-      fileType: 'key',
-      says: /the private key is encrypted/,
-    },
-    {
-      of: 'a key that is damaged',
-      data: base64(LEAF_KEY.replace('MI', 'XX')),
-      fileType: 'key',
-      says: /the private key in it cannot be read/,
-    },
-    {
-      of: 'a public key',
-      data: base64('-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n'),
-      fileType: 'key',
-      says: /holds 0 private keys/,
-    },
-    {
-      of: 'a request',
-      data: base64('-----BEGIN CERTIFICATE REQUEST-----\nMFkw\n-----END CERTIFICATE REQUEST-----\n'),
-      fileType: 'cert',
-      says: /a block "CERTIFICATE REQUEST" where only certificates may be/,
-    },
+  const WRONG: [of: string, data: string, fileType: CertificateFileType, says: RegExp][] = [
+    ['no base64', '-----BEGIN CERTIFICATE-----', 'cert', /it is not base64; encode/],
+    ['base64 that is cut', 'QUJDR', 'cert', /it is not base64/],
+    ['spaces', '  \n ', 'cert', /it is not base64/],
+    ['more than 1 MiB', Buffer.alloc(1024 * 1024 + 1, 'x').toString('base64'), 'ca', /larger than 1 MiB/],
+    ['words', base64('hello'), 'cert', /contains no PEM block .* openssl x509 -inform der/],
+    ['DER', der.toString('base64'), 'cert', /contains no PEM block/],
+    [
+      'a block without an end',
+      base64(LEAF.split('\n').slice(0, 4).join('\n')),
+      'cert',
+      /the block "CERTIFICATE" has no end/,
+    ],
+    ['a block in a block', base64(`-----BEGIN X-----\n${LEAF}`), 'cert', /contains no PEM block|has no end/],
+    [
+      'a certificate that is damaged',
+      base64(LEAF.replace('MII', 'MIX')),
+      'cert',
+      /certificate 1 in it cannot be read/,
+    ],
+    ['a key', base64(LEAF_KEY), 'cert', /contains a private key; .* fileType "key"/],
+    ['a key too', base64(LEAF + LEAF_KEY), 'ca', /contains a private key/],
+    [
+      'a chain the wrong way round',
+      base64(AUTHORITY + LEAF),
+      'cert',
+      /certificate 2 \(CN=shop\.example\.org\) did not issue certificate 1 .* put the leaf first/,
+    ],
+    ['a certificate', base64(LEAF), 'key', /contains a certificate beside the key/],
+    ['two keys', base64(LEAF_KEY + LEAF_KEY), 'key', /contains 2 private keys/],
+    [
+      'an encrypted key',
+      base64(ENCRYPTED_KEY),
+      'key',
+      /the private key is encrypted, .* openssl pkey -in FILE/,
+    ],
+    [
+      'an encrypted key of the older form',
+      base64(TRADITIONAL_ENCRYPTED_KEY),
+      'key',
+      /the private key is encrypted/,
+    ],
+    [
+      'a key that is damaged',
+      base64(LEAF_KEY.replace('MI', 'XX')),
+      'key',
+      /the private key in it cannot be read/,
+    ],
+    [
+      'a public key',
+      base64('-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n'),
+      'key',
+      /contains 0 private keys/,
+    ],
+    [
+      'a request',
+      base64('-----BEGIN CERTIFICATE REQUEST-----\nMFkw\n-----END CERTIFICATE REQUEST-----\n'),
+      'cert',
+      /a block "CERTIFICATE REQUEST", but only certificates are allowed/,
+    ],
   ];
-  for (const { of, data, fileType, says } of WRONG) {
+  for (const [of, data, fileType, says] of WRONG) {
     it(`is no ${fileType} with ${of}, and says why`, () => {
       expect(() => inspectFile(data, fileType))
         .to.throw(DomainError, says)

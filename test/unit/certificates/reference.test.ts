@@ -4,9 +4,9 @@ import { checkVariables } from '../../../controller/pipelines/definition/checks.
 import type { Definition } from '../../../controller/pipelines/definition/definition.ts';
 import {
   certificateReferences,
+  expandCertificates,
   filenameAfter,
   referenceTo,
-  withoutCertificates,
 } from '../../../controller/secrets/certificates/reference.ts';
 import { patient } from '../../support/harness/patience.ts';
 
@@ -43,7 +43,7 @@ describe('references to certificate files', () => {
   });
 
   it('are expanded as an engine does it', () => {
-    expect(withoutCertificates('a: ${SVC_CERT_DIR}/ca.pem, $$SVC_CERT_DIR/x, $SVC_CERT_DIR', '/c')).to.equal(
+    expect(expandCertificates('a: ${SVC_CERT_DIR}/ca.pem, $$SVC_CERT_DIR/x, $SVC_CERT_DIR', '/c')).to.equal(
       'a: /c/ca.pem, $$SVC_CERT_DIR/x, /c',
     );
   });
@@ -82,7 +82,7 @@ describe('references to certificate files', () => {
     {
       path: '${SVC_CERT_DIR}/*.pem',
       message: '"${SVC_CERT_DIR}" names no certificate file',
-      hint: /write the file name behind it, for example "\$\{SVC_CERT_DIR\}\/ca\.pem"/,
+      hint: /write the file name after it, for example "\$\{SVC_CERT_DIR\}\/ca\.pem"/,
     },
   ];
   for (const { path, message, hint } of FAULTS) {

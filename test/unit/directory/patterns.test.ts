@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import { grantsOf } from '../../../controller/identity/directory/grants.ts';
 import {
   ambiguitiesOf,
-  pathsNamed,
-  readPattern,
+  parsePattern,
+  pathsEndingIn,
 } from '../../../controller/identity/directory/team-patterns.ts';
 
 const teamOf = (pattern: string, group: string): string | null => {
-  const match = readPattern(pattern);
+  const match = parsePattern(pattern);
   if (typeof match === 'string') throw new Error(match);
   return match(group);
 };
@@ -29,14 +29,14 @@ describe('a pattern of group paths', () => {
       expect(teamOf(pattern, group)).to.equal(team));
 
   for (const [pattern, says] of [
-    ['/data/editors', /name the team once/],
-    ['/(?<team>.+)/(?<team>.+)', /name the team once/],
+    ['/data/editors', /write the team exactly once/],
+    ['/(?<team>.+)/(?<team>.+)', /write the team exactly once/],
     ['/(?<team>.+)/.+/.+', /one more/],
     ['/(?<team>.+)/(a+)+', /plain text/],
-    ['/(?<team>\\w+)', /name the team once/],
+    ['/(?<team>\\w+)', /write the team exactly once/],
     ['/(?<team>.+)|x', /plain text/],
   ] as const)
-    it(`is not ${pattern}`, () => expect(readPattern(pattern)).to.match(says));
+    it(`is not ${pattern}`, () => expect(parsePattern(pattern)).to.match(says));
 
   it('finds the team that a path was made of, whatever its letters are', () => {
     const name = fc
@@ -74,8 +74,8 @@ describe('a pattern of group paths', () => {
 
   it('knows which paths a plain name may be meant for', () => {
     const groups = ['/data/editors', '/x/editors', 'leads', '/x/leads'];
-    expect(pathsNamed('editors', groups)).to.deep.equal(['/data/editors', '/x/editors']);
-    expect(pathsNamed('leads', groups), 'a group of its own').to.deep.equal([]);
-    expect(pathsNamed('/data/editors', groups)).to.deep.equal([]);
+    expect(pathsEndingIn('editors', groups)).to.deep.equal(['/data/editors', '/x/editors']);
+    expect(pathsEndingIn('leads', groups), 'a group of its own').to.deep.equal([]);
+    expect(pathsEndingIn('/data/editors', groups)).to.deep.equal([]);
   });
 });

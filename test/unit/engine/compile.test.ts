@@ -8,152 +8,138 @@ const SINK = 'sinks: {out: {type: blackhole, inputs: [in]}}';
 const SINK_OF_T = 'sinks: {out: {type: blackhole, inputs: [t]}}';
 
 describe('checks of a configuration', () => {
-  const cases: { reason: string; files: string[]; message: string | RegExp }[] = [
-    {
-      reason: 'an unknown type',
-      files: [SOURCE, 'sinks: {out: {type: kafka, inputs: [in]}}'],
-      message:
-        'unknown variant `kafka`, expected one of `blackhole`, `console`, `file`, `http`, `prometheus_exporter`\nin `sinks.out`',
-    },
-    {
-      reason: 'a type that only looks known',
-      files: [SOURCE, 'sinks: {out: {type: constructor, inputs: [in]}}'],
-      message: /^unknown variant `constructor`/,
-    },
-    {
-      reason: 'an unknown option',
-      files: [SOURCE, 'sinks: {out: {type: blackhole, inputs: [in], colour: red}}'],
-      message:
-        'unknown field `colour`, expected one of `print_interval_secs`, `rate`, `acknowledgements`\nin `sinks.out`',
-    },
-    {
-      reason: 'a wrong type of option',
-      files: ['sources: {in: {type: demo_logs, format: json, interval: soon}}', SINK],
-      message: 'invalid type: string, expected a number of at least 0 for `interval`\nin `sources.in`',
-    },
-    {
-      reason: 'a missing option',
-      files: ['sources: {in: {type: demo_logs}}', SINK],
-      message: 'missing field `format`\nin `sources.in`',
-    },
-    {
-      reason: 'shuffle without lines',
-      files: ['sources: {in: {type: demo_logs, format: shuffle}}', SINK],
-      message: 'A non-empty list of lines is required for the shuffle format\nin `sources.in`',
-    },
-    {
-      reason: 'a missing input',
-      files: [SOURCE, 'sinks: {out: {type: blackhole, inputs: [x]}}'],
-      message: 'Input "x" for sink "out" doesn\'t match any components.',
-    },
-    {
-      reason: 'a glob without a match',
-      files: [SOURCE, 'sinks: {out: {type: blackhole, inputs: ["x*"]}}'],
-      message: 'Input "x*" for sink "out" doesn\'t match any components.',
-    },
-    {
-      reason: 'a sink without inputs',
-      files: [SOURCE, 'sinks: {out: {type: blackhole}}'],
-      message: 'missing field `inputs`\nin `sinks.out`',
-    },
-    {
-      reason: 'an input given twice',
-      files: [SOURCE, 'sinks: {out: {type: blackhole, inputs: [in, in]}}'],
-      message: 'Sink "out" has input "in" duplicated 2 times',
-    },
-    { reason: 'no sources', files: [SINK], message: 'No sources defined in the config.' },
-    { reason: 'no sinks', files: [SOURCE], message: 'No sinks defined in the config.' },
-    {
-      reason: 'an id with a dot',
-      files: [
-        'sources: {a.b: {type: demo_logs, format: json}}',
-        'sinks: {out: {type: blackhole, inputs: [a.b]}}',
-      ],
-      message: 'Component name "a.b" should not contain a "."',
-    },
-    {
-      reason: 'one id in two kinds',
-      files: [SOURCE, 'sinks: {in: {type: blackhole, inputs: [in]}}'],
-      message: 'More than one component with name "in" (source, sink).',
-    },
-    {
-      reason: 'a cycle',
-      files: [
+  const cases: [reason: string, files: string[], message: string | RegExp][] = [
+    [
+      'an unknown type',
+      [SOURCE, 'sinks: {out: {type: kafka, inputs: [in]}}'],
+      'unknown variant `kafka`, expected one of `blackhole`, `console`, `file`, `http`, `prometheus_exporter`\nin `sinks.out`',
+    ],
+    [
+      'a type that only looks known',
+      [SOURCE, 'sinks: {out: {type: constructor, inputs: [in]}}'],
+      /^unknown variant `constructor`/,
+    ],
+    [
+      'an unknown option',
+      [SOURCE, 'sinks: {out: {type: blackhole, inputs: [in], colour: red}}'],
+      'unknown field `colour`, expected one of `print_interval_secs`, `rate`, `acknowledgements`\nin `sinks.out`',
+    ],
+    [
+      'a wrong type of option',
+      ['sources: {in: {type: demo_logs, format: json, interval: soon}}', SINK],
+      'invalid type: string, expected a number of at least 0 for `interval`\nin `sources.in`',
+    ],
+    [
+      'a missing option',
+      ['sources: {in: {type: demo_logs}}', SINK],
+      'missing field `format`\nin `sources.in`',
+    ],
+    [
+      'shuffle without lines',
+      ['sources: {in: {type: demo_logs, format: shuffle}}', SINK],
+      'A non-empty list of lines is required for the shuffle format\nin `sources.in`',
+    ],
+    [
+      'a missing input',
+      [SOURCE, 'sinks: {out: {type: blackhole, inputs: [x]}}'],
+      'Input "x" for sink "out" doesn\'t match any components.',
+    ],
+    [
+      'a glob without a match',
+      [SOURCE, 'sinks: {out: {type: blackhole, inputs: ["x*"]}}'],
+      'Input "x*" for sink "out" doesn\'t match any components.',
+    ],
+    [
+      'a sink without inputs',
+      [SOURCE, 'sinks: {out: {type: blackhole}}'],
+      'missing field `inputs`\nin `sinks.out`',
+    ],
+    [
+      'an input given twice',
+      [SOURCE, 'sinks: {out: {type: blackhole, inputs: [in, in]}}'],
+      'Sink "out" has input "in" duplicated 2 times',
+    ],
+    ['no sources', [SINK], 'No sources defined in the config.'],
+    ['no sinks', [SOURCE], 'No sinks defined in the config.'],
+    [
+      'an id with a dot',
+      ['sources: {a.b: {type: demo_logs, format: json}}', 'sinks: {out: {type: blackhole, inputs: [a.b]}}'],
+      'Component name "a.b" should not contain a "."',
+    ],
+    [
+      'one id in two kinds',
+      [SOURCE, 'sinks: {in: {type: blackhole, inputs: [in]}}'],
+      'More than one component with name "in" (source, sink).',
+    ],
+    [
+      'a cycle',
+      [
         SOURCE,
         SINK,
         'transforms: {a: {type: filter, inputs: [b], condition: "true"}, b: {type: filter, inputs: [a], condition: "true"}}',
       ],
-      message: 'Cyclic dependency detected in the chain [ a -> b -> a ]',
-    },
-    {
-      reason: 'logs into a metric sink',
-      files: [SOURCE, 'sinks: {out: {type: prometheus_exporter, inputs: [in]}}'],
-      message: 'Data type mismatch between in (["Log"]) and out (["Metric"])',
-    },
-    {
-      reason: 'metrics into a transform for logs',
-      files: [
-        'sources: {in: {type: internal_metrics}}',
-        SINK_OF_T,
-        'transforms: {t: {type: dedupe, inputs: [in]}}',
-      ],
-      message: 'Data type mismatch between in (["Metric"]) and t (["Log"])',
-    },
-    {
-      reason: 'two ways to sample',
-      files: [SOURCE, SINK_OF_T, 'transforms: {t: {type: sample, inputs: [in], rate: 2, ratio: 0.5}}'],
-      message: "Only one value can be provided for either 'rate' or 'ratio', but not both\nin `transforms.t`",
-    },
-    {
-      reason: 'no way to sample',
-      files: [SOURCE, SINK_OF_T, 'transforms: {t: {type: sample, inputs: [in]}}'],
-      message: /^Exactly one value must be provided for either 'rate' or 'ratio'.*\nin `transforms\.t`$/,
-    },
-    {
-      reason: 'two ways to compare',
-      files: [
-        SOURCE,
-        SINK_OF_T,
-        'transforms: {t: {type: dedupe, inputs: [in], fields: {match: [a], ignore: [b]}}}',
-      ],
-      message: 'only one of `fields.match` and `fields.ignore` can be set\nin `transforms.t`',
-    },
-    {
-      reason: 'metadata as a field',
-      files: [SOURCE, SINK_OF_T, 'transforms: {t: {type: dedupe, inputs: [in], fields: {match: ["%a"]}}}'],
-      message: '`fields` must hold paths of event fields\nin `transforms.t`',
-    },
-    {
-      reason: 'an option of a transform that only Vector has',
-      files: [SOURCE, SINK_OF_T, 'transforms: {t: {type: sample, inputs: [in], rate: 2, rate_field: n}}'],
-      message: 'option "rate_field" is not available in headgate-engine\nin `transforms.t`',
-    },
-    {
-      reason: 'one port for two exporters',
-      files: [
+      'Cyclic dependency detected in the chain [ a -> b -> a ]',
+    ],
+    [
+      'logs into a metric sink',
+      [SOURCE, 'sinks: {out: {type: prometheus_exporter, inputs: [in]}}'],
+      'Data type mismatch between in (["Log"]) and out (["Metric"])',
+    ],
+    [
+      'metrics into a transform for logs',
+      ['sources: {in: {type: internal_metrics}}', SINK_OF_T, 'transforms: {t: {type: dedupe, inputs: [in]}}'],
+      'Data type mismatch between in (["Metric"]) and t (["Log"])',
+    ],
+    [
+      'two ways to sample',
+      [SOURCE, SINK_OF_T, 'transforms: {t: {type: sample, inputs: [in], rate: 2, ratio: 0.5}}'],
+      "Only one value can be provided for either 'rate' or 'ratio', but not both\nin `transforms.t`",
+    ],
+    [
+      'no way to sample',
+      [SOURCE, SINK_OF_T, 'transforms: {t: {type: sample, inputs: [in]}}'],
+      /^Exactly one value must be provided for either 'rate' or 'ratio'.*\nin `transforms\.t`$/,
+    ],
+    [
+      'two ways to compare',
+      [SOURCE, SINK_OF_T, 'transforms: {t: {type: dedupe, inputs: [in], fields: {match: [a], ignore: [b]}}}'],
+      'only one of `fields.match` and `fields.ignore` can be set\nin `transforms.t`',
+    ],
+    [
+      'metadata as a field',
+      [SOURCE, SINK_OF_T, 'transforms: {t: {type: dedupe, inputs: [in], fields: {match: ["%a"]}}}'],
+      '`fields` must hold paths of event fields\nin `transforms.t`',
+    ],
+    [
+      'an option of a transform that only Vector has',
+      [SOURCE, SINK_OF_T, 'transforms: {t: {type: sample, inputs: [in], rate: 2, rate_field: n}}'],
+      'option "rate_field" is not available in headgate-engine\nin `transforms.t`',
+    ],
+    [
+      'one port for two exporters',
+      [
         'sources: {in: {type: internal_metrics}}',
         'sinks: {a: {type: prometheus_exporter, inputs: [in]}, b: {type: prometheus_exporter, inputs: [in]}}',
       ],
-      message:
-        'Resource `tcp 0.0.0.0:9598` is claimed by multiple components: {ComponentKey { id: "a" }, ComponentKey { id: "b" }}',
-    },
-    {
-      reason: 'a host name as API address',
-      files: [SOURCE, SINK, 'api: {enabled: true, address: "localhost:80"}'],
-      message: 'invalid socket address syntax\nin `api.address`',
-    },
-    {
-      reason: 'an old API option',
-      files: [SOURCE, SINK, 'api: {enabled: true, playground: false}'],
-      message: 'unknown field `playground`, expected `enabled` or `address`\nin `api`',
-    },
-    {
-      reason: 'a reserved route name',
-      files: [SOURCE, SINK, 'transforms: {r: {type: route, inputs: [in], route: {_default: "true"}}}'],
-      message: /reserved name: `_default`/,
-    },
+      'Resource `tcp 0.0.0.0:9598` is claimed by multiple components: {ComponentKey { id: "a" }, ComponentKey { id: "b" }}',
+    ],
+    [
+      'a host name as API address',
+      [SOURCE, SINK, 'api: {enabled: true, address: "localhost:80"}'],
+      'invalid socket address syntax\nin `api.address`',
+    ],
+    [
+      'an old API option',
+      [SOURCE, SINK, 'api: {enabled: true, playground: false}'],
+      'unknown field `playground`, expected `enabled` or `address`\nin `api`',
+    ],
+    [
+      'a reserved route name',
+      [SOURCE, SINK, 'transforms: {r: {type: route, inputs: [in], route: {_default: "true"}}}'],
+      /reserved name: `_default`/,
+    ],
   ];
-  for (const { reason, files, message } of cases) {
+  for (const [reason, files, message] of cases) {
     it(`refuses ${reason}`, () => {
       const errors = configErrors(...files);
       const matches = errors.some((error) =>

@@ -6,24 +6,20 @@ import { interpolate } from '../../../examples/engine/config/interpolate.ts';
 const env = { NAME: 'anna', EMPTY: '', 'A.B': 'dotted', PEM: 'one\ntwo', SVC_SECRET_KEY: 'a$b' };
 
 describe('expansion of variables in configuration text', () => {
-  const cases: { text: string; expected: string; reason: string }[] = [
-    { text: '$NAME', expected: 'anna', reason: 'a bare name' },
-    { text: '${NAME}!', expected: 'anna!', reason: 'a name in braces' },
-    { text: '${A.B}', expected: 'dotted', reason: 'a dot in a name' },
-    { text: '${EMPTY:-x}', expected: 'x', reason: ':- also covers an empty value' },
-    { text: '${EMPTY-x}', expected: '', reason: '- covers an unset one only' },
-    { text: '${UNSET-x}', expected: 'x', reason: '- gives the default' },
-    { text: '${UNSET:-}', expected: '', reason: 'a default may be empty' },
-    { text: '${UNSET:-a}b}', expected: 'ab}', reason: 'a default ends at the first brace' },
-    { text: '$$1 $$NAME', expected: '$1 $NAME', reason: 'two dollars are one' },
-    {
-      text: '${SVC_SECRET_KEY}',
-      expected: 'a$b',
-      reason: 'a value goes in verbatim and is not expanded again',
-    },
-    { text: 'a $ b', expected: 'a $ b', reason: 'a lone dollar stays' },
+  const cases: [text: string, expected: string, reason: string][] = [
+    ['$NAME', 'anna', 'a bare name'],
+    ['${NAME}!', 'anna!', 'a name in braces'],
+    ['${A.B}', 'dotted', 'a dot in a name'],
+    ['${EMPTY:-x}', 'x', ':- also covers an empty value'],
+    ['${EMPTY-x}', '', '- covers an unset one only'],
+    ['${UNSET-x}', 'x', '- gives the default'],
+    ['${UNSET:-}', '', 'a default may be empty'],
+    ['${UNSET:-a}b}', 'ab}', 'a default ends at the first brace'],
+    ['$$1 $$NAME', '$1 $NAME', 'two dollars are one'],
+    ['${SVC_SECRET_KEY}', 'a$b', 'a value goes in verbatim and is not expanded again'],
+    ['a $ b', 'a $ b', 'a lone dollar stays'],
   ];
-  for (const { text, expected, reason } of cases) {
+  for (const [text, expected, reason] of cases) {
     it(`reads ${text}: ${reason}`, () => {
       expect(interpolate(text, env)).to.equal(expected);
     });

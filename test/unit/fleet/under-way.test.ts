@@ -1,22 +1,22 @@
 /** An update of an agent on its way: when it is over, and why. */
 import { expect } from 'chai';
 import {
-  begins,
   channelOf,
   EXPIRES_MS,
-  overdue,
-  pendingOf,
+  findExpiry,
+  hasRestarted,
+  type PendingAgentUpdate,
+  presentPending,
   type Reported,
   reportedOutcome,
-  restarted,
   sameVersion,
+  startsTry,
   TRY_MS,
-  type UpdateUnderWay,
 } from '../../../controller/fleet/updates/pending-update.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;
-const update = (more: Partial<UpdateUnderWay> = {}): UpdateUnderWay => ({
+const update = (more: Partial<PendingAgentUpdate> = {}): PendingAgentUpdate => ({
   action: {
     type: 'self_update',
     targetVersion: 'v1.2.0',
@@ -40,7 +40,7 @@ const failed = (reason: string) => ({ updated: false, reason });
 describe('an update of an agent', () => {
   const REPORTS: {
     reason: string;
-    update?: Partial<UpdateUnderWay>;
+    update?: Partial<PendingAgentUpdate>;
     report: Partial<Reported>;
     is: unknown;
   }[] = [
@@ -95,34 +95,34 @@ describe('an update of an agent', () => {
   }
 
   it('is given up after a day, and ten minutes after its third try', () => {
-    expect(overdue(update(), NOW + EXPIRES_MS)).to.equal(null);
-    expect(overdue(update(), NOW + EXPIRES_MS + 1)).to.deep.equal(
+    expect(findExpiry(update(), NOW + EXPIRES_MS)).to.equal(null);
+    expect(findExpiry(update(), NOW + EXPIRES_MS + 1)).to.deep.equal(
       failed('It was not carried out within 24 hours'),
     );
     const third = update({ tries: 3, triedAt: NOW + MINUTE });
-    expect(overdue(third, NOW + MINUTE + TRY_MS)).to.equal(null);
-    expect(overdue(third, NOW + MINUTE + TRY_MS + 1)?.updated).to.equal(false);
-    expect(overdue(update({ tries: 2, triedAt: NOW }), NOW + 2 * TRY_MS)).to.equal(null);
+    expect(findExpiry(third, NOW + MINUTE + TRY_MS)).to.equal(null);
+    expect(findExpiry(third, NOW + MINUTE + TRY_MS + 1)?.updated).to.equal(false);
+    expect(findExpiry(update({ tries: 2, triedAt: NOW }), NOW + 2 * TRY_MS)).to.equal(null);
   });
 
   it('is begun by the first answer that carries it, and again by one ten minutes later', () => {
-    expect(begins(update(), NOW)).to.equal(true);
+    expect(startsTry(update(), NOW)).to.equal(true);
     const tried = update({ tries: 1, triedAt: NOW });
-    expect(begins(tried, NOW + TRY_MS)).to.equal(false);
-    expect(begins(tried, NOW + TRY_MS + 1)).to.equal(true);
+    expect(startsTry(tried, NOW + TRY_MS)).to.equal(false);
+    expect(startsTry(tried, NOW + TRY_MS + 1)).to.equal(true);
   });
 
   it('is begun again where the agent was started after the last try', () => {
     const tried = update({ tries: 1, triedAt: NOW });
-    expect(restarted(tried, 30, NOW + MINUTE)).to.equal(true);
-    expect(restarted(tried, 60, NOW + MINUTE)).to.equal(false);
-    expect(restarted(tried, 3_600, NOW + MINUTE)).to.equal(false);
-    expect(restarted(tried, null, NOW + MINUTE)).to.equal(false);
-    expect(restarted(update(), 1, NOW + MINUTE)).to.equal(false);
+    expect(hasRestarted(tried, 30, NOW + MINUTE)).to.equal(true);
+    expect(hasRestarted(tried, 60, NOW + MINUTE)).to.equal(false);
+    expect(hasRestarted(tried, 3_600, NOW + MINUTE)).to.equal(false);
+    expect(hasRestarted(tried, null, NOW + MINUTE)).to.equal(false);
+    expect(hasRestarted(update(), 1, NOW + MINUTE)).to.equal(false);
   });
 
   it('is shown with its end, and without what only the agent needs', () => {
-    expect(pendingOf(update({ tries: 2 }))).to.deep.equal({
+    expect(presentPending(update({ tries: 2 }))).to.deep.equal({
       targetVersion: 'v1.2.0',
       downloadUrl: 'https://example.org/agent',
       checksum: `sha256:${'ab'.repeat(32)}`,

@@ -58,15 +58,15 @@ describe('the bytes of log lines that a node may have stored in an hour', () => 
 
   it('are given back where they were not stored, and never more than were spent', () => {
     budget.spend('a', 6_000);
-    budget.giveBack('a', 3_000);
+    budget.refund('a', 3_000);
     expect(waitOf('a')).to.equal(null);
     budget.spend('a', 3_000);
     expect(waitOf('a')).to.equal(60);
     clock.advance(MINUTE_MS);
-    budget.giveBack('a', 6_000);
+    budget.refund('a', 6_000);
     budget.spend('a', 6_000);
     expect(waitOf('a')).to.equal(60);
-    budget.giveBack('nobody', 100);
+    budget.refund('nobody', 100);
     expect(budget.size()).to.equal(1);
   });
 

@@ -24,17 +24,17 @@ const check = (
 
 describe('component types on nodes', () => {
   it('are warned of where some nodes lack one, with count, versions and names', async () => {
-    const { refused, warnings } = await check(WINDOW, [...many(28, NEW), ...many(2, OLD, 28)]);
-    expect(refused).to.deep.equal([]);
+    const { rejected, warnings } = await check(WINDOW, [...many(28, NEW), ...many(2, OLD, 28)]);
+    expect(rejected).to.deep.equal([]);
     expect(warnings.map(({ message, hint }) => `${message}; ${hint}`)).to.deep.equal([
       '2 of 30 nodes lack the transform type "window" of "w" (0.40.0; edge-28, edge-29). The pipeline cannot start there; update Vector on these nodes, or give the pipeline a nodeSelector that leaves them out',
     ]);
   });
 
   it('are refused where every node lacks one', async () => {
-    const { refused, warnings } = await check(WINDOW, many(30, OLD));
+    const { rejected, warnings } = await check(WINDOW, many(30, OLD));
     expect(warnings).to.deep.equal([]);
-    expect(refused[0]?.message).to.equal(
+    expect(rejected[0]?.message).to.equal(
       '30 of 30 nodes lack the transform type "window" of "w" (0.40.0; edge-0, edge-1, edge-2, edge-3, edge-4, 25 more)',
     );
   });
@@ -42,21 +42,21 @@ describe('component types on nodes', () => {
   it('are looked for on the nodes that the selector matches, and on no others', async () => {
     const nodes = [node('a', OLD, { labels: { zone: 'a' } }), node('b', NEW, { labels: { zone: 'b' } })];
     expect((await check(WINDOW, nodes, true, { zone: 'b' })).warnings).to.deep.equal([]);
-    expect((await check(WINDOW, nodes, true, { zone: 'b' })).refused).to.deep.equal([]);
-    expect((await check(WINDOW, nodes, true, { zone: 'a' })).refused[0]?.message).to.equal(
+    expect((await check(WINDOW, nodes, true, { zone: 'b' })).rejected).to.deep.equal([]);
+    expect((await check(WINDOW, nodes, true, { zone: 'a' })).rejected[0]?.message).to.equal(
       '1 of 1 node lacks the transform type "window" of "w" (0.40.0; a)',
     );
   });
 
   it('are not refused where a node has not reported its types', async () => {
-    const { refused, warnings } = await check(WINDOW, [...many(2, OLD), node('new', null)]);
-    expect(refused).to.deep.equal([]);
+    const { rejected, warnings } = await check(WINDOW, [...many(2, OLD), node('new', null)]);
+    expect(rejected).to.deep.equal([]);
     expect(warnings[0]?.message).to.match(/^2 of 3 nodes lack .*; 1 more has not reported its types\./);
   });
 
   it('are left to the nodes where none has reported', async () => {
     const report = await check({ ...WINDOW, type: 'wndow' }, many(3, null), false);
-    expect(report).to.deep.equal({ refused: [], warnings: [], confirmed: new Set() });
+    expect(report).to.deep.equal({ rejected: [], warnings: [], confirmed: new Set() });
   });
 
   it('are confirmed where all nodes have one', async () => {
@@ -67,19 +67,19 @@ describe('component types on nodes', () => {
     const nodes = many(1, NEW);
     const misspelt = { ...WINDOW, type: 'wndow' };
     const report = await check(misspelt, nodes, false, { zone: 'nowhere' });
-    expect(report.refused[0]).to.deep.include({
-      message: 'no engine that is known here has the transform type "wndow" of "w"',
+    expect(report.rejected[0]).to.deep.include({
+      message: 'no known engine has the transform type "wndow" of "w"',
       hint: 'did you mean "window"?',
     });
-    expect((await check(misspelt, nodes, true, { zone: 'nowhere' })).refused).to.deep.equal([]);
+    expect((await check(misspelt, nodes, true, { zone: 'nowhere' })).rejected).to.deep.equal([]);
   });
 
   it('say how a type is called that was renamed, in either direction', async () => {
     const sink = (type: string): UsedType => ({ kind: 'SINK', type, componentKey: 'out' });
-    expect((await check(sink('logdna'), many(1, NEW))).refused[0]?.hint).to.equal(
+    expect((await check(sink('logdna'), many(1, NEW))).rejected[0]?.hint).to.equal(
       'it is called "mezmo" in newer engines',
     );
-    expect((await check(sink('mezmo'), many(1, OLD))).refused[0]?.hint).to.equal(
+    expect((await check(sink('mezmo'), many(1, OLD))).rejected[0]?.hint).to.equal(
       'it is called "logdna" in the engine of these nodes',
     );
   });

@@ -2,37 +2,29 @@
 import { expect } from 'chai';
 import { engineSupport, OLDEST_ENGINE } from '../../../controller/fleet/engines/index.ts';
 
-const CASES: readonly { banner: string | null; state: string; version: string | null }[] = [
-  { banner: 'vector 0.57.0 (x86_64-unknown-linux-gnu)', state: 'supported', version: '0.57.0' },
-  {
-    banner: 'vector 0.58.0 (x86_64-unknown-linux-musl 2bcad9b 2026-08-26 10:00:00.000000000)',
-    state: 'supported',
-    version: '0.58.0',
-  },
-  { banner: 'vector 0.50.0 (aarch64-apple-darwin)', state: 'supported', version: '0.50.0' },
-  { banner: 'vector 1.0.0', state: 'supported', version: '1.0.0' },
-  { banner: 'vector 0.100.3 (x86_64)', state: 'supported', version: '0.100.3' },
-  { banner: 'vector 0.51.1-nightly.20260101 (x86_64)', state: 'supported', version: '0.51.1' },
-  { banner: 'vector 0.49.9 (x86_64-unknown-linux-gnu)', state: 'unsupported', version: '0.49.9' },
-  {
-    banner: 'vector 0.40.0 (x86_64-unknown-linux-gnu 1167aa9 2024-07-29)',
-    state: 'unsupported',
-    version: '0.40.0',
-  },
-  { banner: 'vector 0.9.2', state: 'unsupported', version: '0.9.2' },
-  { banner: 'Vector v0.40.0', state: 'unsupported', version: '0.40.0' },
+const CASES: readonly [banner: string | null, state: string, version: string | null][] = [
+  ['vector 0.57.0 (x86_64-unknown-linux-gnu)', 'supported', '0.57.0'],
+  ['vector 0.58.0 (x86_64-unknown-linux-musl 2bcad9b 2026-08-26 10:00:00.000000000)', 'supported', '0.58.0'],
+  ['vector 0.50.0 (aarch64-apple-darwin)', 'supported', '0.50.0'],
+  ['vector 1.0.0', 'supported', '1.0.0'],
+  ['vector 0.100.3 (x86_64)', 'supported', '0.100.3'],
+  ['vector 0.51.1-nightly.20260101 (x86_64)', 'supported', '0.51.1'],
+  ['vector 0.49.9 (x86_64-unknown-linux-gnu)', 'unsupported', '0.49.9'],
+  ['vector 0.40.0 (x86_64-unknown-linux-gnu 1167aa9 2024-07-29)', 'unsupported', '0.40.0'],
+  ['vector 0.9.2', 'unsupported', '0.9.2'],
+  ['Vector v0.40.0', 'unsupported', '0.40.0'],
   // Numbers of other programs mean something else.
-  { banner: 'headgate-engine 0.1.0 (x86_64-unknown-linux-gnu)', state: 'unknown', version: null },
-  { banner: 'fake-engine 1.0', state: 'unknown', version: null },
-  { banner: 'vector', state: 'unknown', version: null },
-  { banner: 'vector 0.40', state: 'unknown', version: null },
-  { banner: 'vectorized 0.40.0', state: 'unknown', version: null },
-  { banner: '', state: 'unknown', version: null },
-  { banner: null, state: 'unknown', version: null },
+  ['headgate-engine 0.1.0 (x86_64-unknown-linux-gnu)', 'unknown', null],
+  ['fake-engine 1.0', 'unknown', null],
+  ['vector', 'unknown', null],
+  ['vector 0.40', 'unknown', null],
+  ['vectorized 0.40.0', 'unknown', null],
+  ['', 'unknown', null],
+  [null, 'unknown', null],
 ];
 
 describe('the support of an engine', () => {
-  for (const { banner, state, version } of CASES) {
+  for (const [banner, state, version] of CASES) {
     it(`of ${JSON.stringify(banner)} is ${state}`, () => {
       const support = engineSupport(banner);
       expect(support).to.include({ state, version });

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
-import { clientAuthOf } from '../../../controller/identity/oidc/provider/client-auth.ts';
+import { createClientAuth } from '../../../controller/identity/oidc/provider/client-auth.ts';
 
 describe('a private key of the client', () => {
   for (const [type, key, alg] of [
@@ -13,7 +13,7 @@ describe('a private key of the client', () => {
   ] as const)
     it(`of ${type} signs as ${alg}`, async () => {
       const secret = key.export({ type: 'pkcs8', format: 'pem' }).toString();
-      const authenticate = await clientAuthOf({
+      const authenticate = await createClientAuth({
         ...{ tokenEndpointAuthMethod: 'private_key_jwt', secret, options: { clientKeyId: 'k1' } as never },
       });
       const body = new URLSearchParams();

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { User } from '../../../controller/identity/access/index.ts';
-import { decide, type Found } from '../../../controller/identity/oidc/links/link-decision.ts';
+import { type Candidates, decideLink } from '../../../controller/identity/oidc/links/link-decision.ts';
 
 interface Kind {
   locked: boolean;
@@ -22,7 +22,7 @@ const kind: fc.Arbitrary<Kind> = fc.record({
   passwordHash: fc.option(fc.constant('$argon2id$')),
   isSuperAdmin: fc.boolean(),
 });
-const found: fc.Arbitrary<Found> = fc.record({
+const found: fc.Arbitrary<Candidates> = fc.record({
   linked: fc.option(kind.map((one) => user('linked', one))),
   sameExternalId: fc.option(
     fc.record({ user: kind.map((one) => user('external', one)), linkedHere: fc.boolean() }),
@@ -30,7 +30,7 @@ const found: fc.Arbitrary<Found> = fc.record({
   sameAddress: fc.option(
     fc.record({
       user: kind.map((one) => user('same', one)),
-      keptByScim: fc.boolean(),
+      managedByScim: fc.boolean(),
       linkedHere: fc.boolean(),
       unlinked: fc.boolean(),
     }),
@@ -46,7 +46,7 @@ describe('whose account a provider opens (property)', () => {
   it('is one that is linked, or that SCIM keeps or a super admin has unlinked, without a password and without every right and that nobody at this provider has, and never a locked one', () => {
     fc.assert(
       fc.property(found, profile, (there, told) => {
-        const verdict = decide(there, told);
+        const verdict = decideLink(there, told);
         if (verdict.type === 'known')
           expect([verdict.user, verdict.user.lockedAt]).to.deep.equal([there.linked, null]);
         if (verdict.type === 'adopt') {
@@ -57,7 +57,7 @@ describe('whose account a provider opens (property)', () => {
           else {
             expect(there.sameExternalId).to.equal(null);
             expect(there.sameAddress).to.deep.include({ user: verdict.user, linkedHere: false });
-            expect(there.sameAddress?.[verdict.by === 'scim' ? 'keptByScim' : 'unlinked']).to.equal(true);
+            expect(there.sameAddress?.[verdict.by === 'scim' ? 'managedByScim' : 'unlinked']).to.equal(true);
             // What SCIM says of an address needs no word of the provider; what a super admin allows does.
             const refused = verdict.by === 'scim' ? [false] : [false, null];
             expect(told.emailVerified).not.to.be.oneOf(refused);

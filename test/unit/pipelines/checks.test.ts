@@ -68,54 +68,39 @@ describe('the references of a pipeline', () => {
       componentsOf(definition({ sources, transforms, sinks: { out: { type: 'blackhole', inputs } } })),
     );
 
-  const rows: {
-    reason: string;
-    inputs: string[];
-    transforms?: Definition['transforms'];
-    message: RegExp;
-    hint: RegExp;
-  }[] = [
-    {
-      reason: 'is nearly the name of one',
-      inputs: ['ap'],
-      message: /"ap" of "out" matches no component/,
-      hint: /did you mean "app"\?/,
-    },
-    {
-      reason: 'is nothing like any',
-      inputs: ['quite_different'],
-      message: /matches no component/,
-      hint: /there are: app/,
-    },
-    { reason: 'is a sink', inputs: ['out'], message: /matches no component/, hint: /./ },
-    {
-      reason: 'is a route without its output',
-      inputs: ['split'],
-      transforms: { split },
-      message: /has only named outputs/,
-      hint: /split\.errors, split\._unmatched/,
-    },
-    {
-      reason: 'is an output that the route has not',
-      inputs: ['split.error'],
-      transforms: { split },
-      message: /route "split" has no output "error"/,
-      hint: /split\.errors/,
-    },
-    {
-      reason: 'is an output of one that has no named ones',
-      inputs: ['app.errors'],
-      message: /file "app" has no output "errors"/,
-      hint: /use "app"/,
-    },
-    {
-      reason: 'is a wildcard that matches nothing',
-      inputs: ['z*'],
-      message: /matches no component/,
-      hint: /./,
-    },
+  const rows: [
+    reason: string,
+    inputs: string[],
+    message: RegExp,
+    hint: RegExp,
+    transforms?: Definition['transforms'] | undefined,
+  ][] = [
+    ['is nearly the name of one', ['ap'], /"ap" of "out" matches no component/, /did you mean "app"\?/],
+    ['is nothing like any', ['quite_different'], /matches no component/, /there are: app/],
+    ['is a sink', ['out'], /matches no component/, /./],
+    [
+      'is a route without its output',
+      ['split'],
+      /has only named outputs/,
+      /split\.errors, split\._unmatched/,
+      { split },
+    ],
+    [
+      'is an output that the route has not',
+      ['split.error'],
+      /route "split" has no output "error"/,
+      /split\.errors/,
+      { split },
+    ],
+    [
+      'is an output of one that has no named ones',
+      ['app.errors'],
+      /file "app" has no output "errors"/,
+      /use "app"/,
+    ],
+    ['is a wildcard that matches nothing', ['z*'], /matches no component/, /./],
   ];
-  for (const { reason, inputs, transforms, message, hint } of rows) {
+  for (const [reason, inputs, message, hint, transforms] of rows) {
     it(`say what to do where an input ${reason}`, () => {
       const [found, ...more] = faults(inputs, transforms);
       expect(more).to.deep.equal([]);
@@ -182,32 +167,28 @@ describe('variables in a pipeline', () => {
   ];
   for (const text of fine) it(`lets ${text} pass`, () => expect(faults(text)).to.deep.equal([]));
 
-  const wrong: { text: string; message: RegExp; hint: RegExp }[] = [
-    {
-      text: '$1',
-      message: /"\$1" would be read as an environment variable/,
-      hint: /write "\$\$1" for a literal dollar/,
-    },
-    { text: '${REGION}', message: /"\$\{REGION\}" would be read/, hint: /write "\$\$\{REGION\}"/ },
-    {
-      text: '${SVC_SECRET_APIKEY}',
-      message: /secret behind \$\{SVC_SECRET_APIKEY\} does not exist/,
-      hint: /did you mean "SVC_SECRET_API_KEY"/,
-    },
-    {
-      text: '${SVC_SECRET_QUITE_ANOTHER_ONE}',
-      message: /does not exist/,
-      hint: /create a secret whose name becomes SVC_SECRET_QUITE_ANOTHER_ONE \(for example "quite_another_one"/,
-    },
-    {
-      text: '${SVC_SECRET_quite_another}',
-      message: /no secret can be called so that its variable is SVC_SECRET_quite_another/,
-      hint: /write \$\{SVC_SECRET_QUITE_ANOTHER\}/,
-    },
-    { text: '${SVC_SECRET_MISSING:?say why}', message: /does not exist/, hint: /./ },
-    { text: '$$$1', message: /"\$1"/, hint: /./ },
+  const wrong: [text: string, message: RegExp, hint: RegExp][] = [
+    ['$1', /"\$1" would be read as an environment variable/, /write "\$\$1" for a literal dollar/],
+    ['${REGION}', /"\$\{REGION\}" would be read/, /write "\$\$\{REGION\}"/],
+    [
+      '${SVC_SECRET_APIKEY}',
+      /secret behind \$\{SVC_SECRET_APIKEY\} does not exist/,
+      /did you mean "SVC_SECRET_API_KEY"/,
+    ],
+    [
+      '${SVC_SECRET_QUITE_ANOTHER_ONE}',
+      /does not exist/,
+      /create a secret whose name becomes SVC_SECRET_QUITE_ANOTHER_ONE \(for example "quite_another_one"/,
+    ],
+    [
+      '${SVC_SECRET_quite_another}',
+      /no secret name leads to the variable SVC_SECRET_quite_another/,
+      /write \$\{SVC_SECRET_QUITE_ANOTHER\}/,
+    ],
+    ['${SVC_SECRET_MISSING:?say why}', /does not exist/, /./],
+    ['$$$1', /"\$1"/, /./],
   ];
-  for (const { text, message, hint } of wrong) {
+  for (const [text, message, hint] of wrong) {
     it(`refuses ${text} and says what to write`, () => {
       const [found, ...more] = faults(text);
       expect(more).to.deep.equal([]);

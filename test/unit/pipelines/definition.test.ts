@@ -19,41 +19,31 @@ const component = (type: string, options: Record<string, unknown> = {}): Compone
 });
 
 describe('the outputs of a component', () => {
-  const rows: { reason: string; of: Component; plain: boolean; named: string[] | null }[] = [
-    {
-      reason: 'a route has its routes and the rest',
-      of: component('route', { route: { errors: 'a', slow: 'b' } }),
-      plain: false,
-      named: ['errors', 'slow', '_unmatched'],
-    },
-    {
-      reason: 'a route that drops the rest has only its routes',
-      of: component('route', { route: { errors: 'a' }, reroute_unmatched: false }),
-      plain: false,
-      named: ['errors'],
-    },
-    {
-      reason: 'an exclusive route has its list and the rest',
-      of: component('exclusive_route', { routes: [{ name: 'a' }, { name: 'b' }] }),
-      plain: false,
-      named: ['a', 'b', '_unmatched'],
-    },
-    { reason: 'a remap has one', of: component('remap'), plain: true, named: [] },
-    {
-      reason: 'a remap that reroutes has a second',
-      of: component('remap', { reroute_dropped: true }),
-      plain: true,
-      named: ['dropped'],
-    },
-    { reason: 'a file source has one', of: component('file'), plain: true, named: [] },
-    {
-      reason: 'of a type that is not known here, any name is taken',
-      of: component('aggregate'),
-      plain: true,
-      named: null,
-    },
+  const rows: [reason: string, of: Component, plain: boolean, named: string[] | null][] = [
+    [
+      'a route has its routes and the rest',
+      component('route', { route: { errors: 'a', slow: 'b' } }),
+      false,
+      ['errors', 'slow', '_unmatched'],
+    ],
+    [
+      'a route that drops the rest has only its routes',
+      component('route', { route: { errors: 'a' }, reroute_unmatched: false }),
+      false,
+      ['errors'],
+    ],
+    [
+      'an exclusive route has its list and the rest',
+      component('exclusive_route', { routes: [{ name: 'a' }, { name: 'b' }] }),
+      false,
+      ['a', 'b', '_unmatched'],
+    ],
+    ['a remap has one', component('remap'), true, []],
+    ['a remap that reroutes has a second', component('remap', { reroute_dropped: true }), true, ['dropped']],
+    ['a file source has one', component('file'), true, []],
+    ['of a type that is not known here, any name is taken', component('aggregate'), true, null],
   ];
-  for (const { reason, of, plain, named } of rows)
+  for (const [reason, of, plain, named] of rows)
     it(reason, () => expect(outputsOf(of)).to.deep.equal({ plain, named }));
 });
 
@@ -68,32 +58,24 @@ describe('an entry of inputs', () => {
       sinks: { archive: { type: 'file', inputs: ['app'] } },
     }),
   );
-  const rows: { entry: string; reason: string; found: string[] }[] = [
-    { entry: 'app', reason: 'names a component', found: ['app'] },
-    { entry: 'split.errors', reason: 'names an output', found: ['split.errors'] },
-    { entry: 'split', reason: 'names a component that has only named outputs', found: [] },
-    { entry: 'split.slow', reason: 'names an output that there is not', found: [] },
-    { entry: 'app.errors', reason: 'names an output of one that has none', found: [] },
-    {
-      entry: 'sums.anything',
-      reason: 'names an output of a type that is not known here',
-      found: ['sums.anything'],
-    },
-    { entry: 'archive', reason: 'names a sink', found: [] },
-    { entry: 'nobody', reason: 'names nothing', found: [] },
-    { entry: 'a*', reason: 'is a wildcard', found: ['app', 'api'] },
-    { entry: 'ap?', reason: 'is a wildcard of one letter', found: ['app', 'api'] },
-    { entry: 'split.*', reason: 'is a wildcard over outputs', found: ['split.errors', 'split._unmatched'] },
-    {
-      entry: '*',
-      reason: 'is everything but the sinks',
-      found: ['app', 'api', 'split.errors', 'split._unmatched', 'sums'],
-    },
-    { entry: 'svc_*', reason: 'reaches for what the agent adds', found: [] },
-    { entry: '', reason: 'is empty', found: [] },
-    { entry: 'constructor', reason: 'is a word of the language', found: [] },
+  const rows: [entry: string, reason: string, found: string[]][] = [
+    ['app', 'names a component', ['app']],
+    ['split.errors', 'names an output', ['split.errors']],
+    ['split', 'names a component that has only named outputs', []],
+    ['split.slow', 'names an output that there is not', []],
+    ['app.errors', 'names an output of one that has none', []],
+    ['sums.anything', 'names an output of a type that is not known here', ['sums.anything']],
+    ['archive', 'names a sink', []],
+    ['nobody', 'names nothing', []],
+    ['a*', 'is a wildcard', ['app', 'api']],
+    ['ap?', 'is a wildcard of one letter', ['app', 'api']],
+    ['split.*', 'is a wildcard over outputs', ['split.errors', 'split._unmatched']],
+    ['*', 'is everything but the sinks', ['app', 'api', 'split.errors', 'split._unmatched', 'sums']],
+    ['svc_*', 'reaches for what the agent adds', []],
+    ['', 'is empty', []],
+    ['constructor', 'is a word of the language', []],
   ];
-  for (const { entry, reason, found } of rows) {
+  for (const [entry, reason, found] of rows) {
     it(`"${entry}" ${reason}: ${found.join(', ') || 'nothing'}`, () => {
       const inputs = resolveInput(entry, components);
       expect(inputs.map(({ key, port }) => (port === null ? key : `${key}.${port}`))).to.deep.equal(found);

@@ -158,7 +158,7 @@ sinks: { out: { type: blackhole, inputs: [split.errors, split._unmatched, b] } }
       ['nobody', /matches no component/],
       ['"x*"', /matches no component/],
       ['out', /matches no component/],
-      ['off', /"off" of "out" is switched off/],
+      ['off', /"off" of "out" is disabled/],
     ] as const) {
       const text = `sources: { in: { type: demo_logs } }\nsinks: { out: { type: blackhole, inputs: [${input}] } }\n`;
       expect(() => graphOfConfig(text, graph), input).to.throw(message);
@@ -224,7 +224,7 @@ describe('a graph that is saved', () => {
       refused(
         [component('in', 'file', 'SOURCE', { [reserved]: 'x' })],
         [],
-        new RegExp(`holds "${reserved}"`),
+        new RegExp(`contains "${reserved}"`),
       );
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { maskSensitive, maskYaml, withoutSensitive } from '../../../controller/pipelines/definition/mask.ts';
+import { maskSensitive, maskSensitiveIn, maskYaml } from '../../../controller/pipelines/definition/mask.ts';
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: as the engine's config has it
 const PLACEHOLDER = '${SVC_SECRET_api}';
@@ -60,7 +60,7 @@ describe('a config for those who may only read', () => {
   it('is not quoted in what a checker says of it', () => {
     const config = [{ config: { auth: { password: 12345678, user: 'shop' }, tokens: ['abcdef', 'x'] } }];
     expect(
-      withoutSensitive(config, 'invalid type: integer `12345678` of shop, abcdef, x is no text'),
+      maskSensitiveIn(config, 'invalid type: integer `12345678` of shop, abcdef, x is no text'),
     ).to.equal('invalid type: integer `••••••` of shop, ••••••, x is no text');
   });
 

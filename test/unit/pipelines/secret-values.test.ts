@@ -2,7 +2,7 @@
 import verel from '@bpinternal/verel/dist/node/index.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { engineEnvironment } from '../../../agent/supervise/environment.ts';
+import { engineEnvironment } from '../../../agent/supervise/engine-environment.ts';
 import { quoteSecrets } from '../../../agent/supervise/quoted-secrets.ts';
 import { compile } from '../../../controller/pipelines/definition/compile.ts';
 import type { Definition } from '../../../controller/pipelines/definition/definition.ts';

@@ -16,32 +16,24 @@ describe('the variable of a secret', () => {
 });
 
 describe('the secrets that a config names', () => {
-  const rows: { reason: string; text: string; found: string[] }[] = [
-    { reason: 'braces', text: 'password: ${SVC_SECRET_A}', found: ['SVC_SECRET_A'] },
-    { reason: 'no braces', text: 'password: $SVC_SECRET_A', found: ['SVC_SECRET_A'] },
-    {
-      reason: 'several, one twice',
-      text: '${SVC_SECRET_B} ${SVC_SECRET_A} ${SVC_SECRET_B}',
-      found: ['SVC_SECRET_A', 'SVC_SECRET_B'],
-    },
-    { reason: 'inside other text', text: 'Bearer ${SVC_SECRET_A}.x', found: ['SVC_SECRET_A'] },
-    {
-      reason: 'a default',
-      text: '${SVC_SECRET_A:-x} ${SVC_SECRET_B-}',
-      found: ['SVC_SECRET_A?', 'SVC_SECRET_B?'],
-    },
-    {
-      reason: 'a default at one place only',
-      text: '${SVC_SECRET_A:-x} ${SVC_SECRET_A}',
-      found: ['SVC_SECRET_A'],
-    },
-    { reason: 'a message for its absence', text: '${SVC_SECRET_A:?must be set}', found: ['SVC_SECRET_A'] },
-    { reason: 'other variables', text: '${HOSTNAME} $HOME', found: [] },
-    { reason: 'a literal dollar', text: '$${SVC_SECRET_A} $$SVC_SECRET_B', found: [] },
-    { reason: 'a literal dollar before one', text: '$$${SVC_SECRET_A}', found: ['SVC_SECRET_A'] },
-    { reason: 'only the prefix', text: '${SVC_SECRET_}', found: [] },
+  const rows: [reason: string, text: string, found: string[]][] = [
+    ['braces', 'password: ${SVC_SECRET_A}', ['SVC_SECRET_A']],
+    ['no braces', 'password: $SVC_SECRET_A', ['SVC_SECRET_A']],
+    [
+      'several, one twice',
+      '${SVC_SECRET_B} ${SVC_SECRET_A} ${SVC_SECRET_B}',
+      ['SVC_SECRET_A', 'SVC_SECRET_B'],
+    ],
+    ['inside other text', 'Bearer ${SVC_SECRET_A}.x', ['SVC_SECRET_A']],
+    ['a default', '${SVC_SECRET_A:-x} ${SVC_SECRET_B-}', ['SVC_SECRET_A?', 'SVC_SECRET_B?']],
+    ['a default at one place only', '${SVC_SECRET_A:-x} ${SVC_SECRET_A}', ['SVC_SECRET_A']],
+    ['a message for its absence', '${SVC_SECRET_A:?must be set}', ['SVC_SECRET_A']],
+    ['other variables', '${HOSTNAME} $HOME', []],
+    ['a literal dollar', '$${SVC_SECRET_A} $$SVC_SECRET_B', []],
+    ['a literal dollar before one', '$$${SVC_SECRET_A}', ['SVC_SECRET_A']],
+    ['only the prefix', '${SVC_SECRET_}', []],
   ];
-  for (const { reason, text, found } of rows) {
+  for (const [reason, text, found] of rows) {
     it(`are ${found.join(', ') || 'none'} of ${reason}: ${text}`, () => {
       expect(
         secretReferences(text).map(({ variable, optional }) => variable + (optional ? '?' : '')),

@@ -1,7 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
 import { expect } from 'chai';
 import { checkPipeline, checkSecretPositions } from '../../../controller/pipelines/definition/checks.ts';
-import { vrlPlaceholders, withVrlForms } from '../../../controller/pipelines/definition/vrl-placeholders.ts';
+import {
+  escapeSecretsInVrl,
+  vrlPlaceholders,
+} from '../../../controller/pipelines/definition/vrl-placeholders.ts';
 import { definition } from '../../support/fixtures/definition.ts';
 
 const placesIn = (source: string) => vrlPlaceholders(source).map(({ place }) => place);
@@ -37,7 +40,7 @@ describe('a placeholder in a VRL program', () => {
 
   it('gets the form for VRL in strings and comments, with its default, and nowhere else', () => {
     expect(
-      withVrlForms('.a = "$SVC_SECRET_X ${SVC_SECRET_Y:-d}" + ${SVC_SECRET_Z} # ${SVC_SECRET_X}'),
+      escapeSecretsInVrl('.a = "$SVC_SECRET_X ${SVC_SECRET_Y:-d}" + ${SVC_SECRET_Z} # ${SVC_SECRET_X}'),
     ).to.equal(
       '.a = "${SVC_SECRET_X__VRL} ${SVC_SECRET_Y__VRL:-d}" + ${SVC_SECRET_Z} # ${SVC_SECRET_X__VRL}',
     );
@@ -79,7 +82,7 @@ describe('a secret in a pipeline', () => {
       expect(more).to.deep.equal([]);
       expect(finding).to.include({ level: 'secrets', pointer, line: 1, column: 7, componentKey: 't' });
       expect(finding?.message).to.equal(
-        '${SVC_SECRET_X} stands outside of a string, so its value would be run as VRL',
+        '${SVC_SECRET_X} is outside of a string, so its value would be run as VRL',
       );
       expect(finding?.hint).to.include('"${SVC_SECRET_X}"');
     });
@@ -125,7 +128,7 @@ describe('a secret in a pipeline', () => {
       nodeEngines: [],
     });
     expect(found.map(({ message }) => message)).to.deep.equal([
-      '${SVC_SECRET_X} stands outside of a string, so its value would be run as VRL',
+      '${SVC_SECRET_X} is outside of a string, so its value would be run as VRL',
     ]);
   });
 });

@@ -13,28 +13,25 @@ function reportOf(sink: string, ...more: string[]) {
 }
 
 describe('the report of the reference engine', () => {
-  const lacking: { sink: string; more?: string; unknown: string }[] = [
-    { sink: 'type: elasticsearch', unknown: 'the component type elasticsearch of "out"' },
-    {
-      sink: 'type: http, uri: "http://h", encoding: {codec: json}, tls: {verify_hostname: false}',
-      unknown: 'the option tls of "out"',
-    },
-    { sink: 'type: console, encoding: {codec: logfmt}', unknown: 'the option codec: logfmt of "out"' },
-    {
-      sink: 'type: blackhole, buffer: {type: disk, max_size: 268435488}',
-      unknown: 'the option buffer.type: disk of "out"',
-    },
-    {
-      sink: 'type: http, uri: "http://h/{{ tenant }}", encoding: {codec: json}',
-      unknown: 'the option templates in uri of "out"',
-    },
-    {
-      sink: 'type: blackhole',
-      more: 'enrichment_tables: {geo: {type: geoip, path: /tmp/x}}',
-      unknown: 'the option enrichment_tables of "global"',
-    },
+  const lacking: [sink: string, unknown: string, more?: string | undefined][] = [
+    ['type: elasticsearch', 'the component type elasticsearch of "out"'],
+    [
+      'type: http, uri: "http://h", encoding: {codec: json}, tls: {verify_hostname: false}',
+      'the option tls of "out"',
+    ],
+    ['type: console, encoding: {codec: logfmt}', 'the option codec: logfmt of "out"'],
+    ['type: blackhole, buffer: {type: disk, max_size: 268435488}', 'the option buffer.type: disk of "out"'],
+    [
+      'type: http, uri: "http://h/{{ tenant }}", encoding: {codec: json}',
+      'the option templates in uri of "out"',
+    ],
+    [
+      'type: blackhole',
+      'the option enrichment_tables of "global"',
+      'enrichment_tables: {geo: {type: geoip, path: /tmp/x}}',
+    ],
   ];
-  for (const { sink, more, unknown } of lacking) {
+  for (const [sink, unknown, more] of lacking) {
     it(`leaves ${unknown} to the nodes’ engine`, () => {
       expect(reportOf(sink, ...(more ? [more] : []))).to.deep.equal({ errors: [], unknown: [unknown] });
     });

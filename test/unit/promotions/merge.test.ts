@@ -3,9 +3,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { editsBetween } from '../../../reconcilers/promotions/field-edits.ts';
-import { mergePromotion, type Promotable } from '../../../reconcilers/promotions/merge.ts';
-import { promotableOf } from '../../../reconcilers/promotions/promotable.ts';
-import { fromRoot, relativeTo } from '../../../reconcilers/promotions/references.ts';
+import { toRelativeReferences, toRootReferences } from '../../../reconcilers/promotions/file-references.ts';
+import { mergePromotion, type Promotable } from '../../../reconcilers/promotions/merge-promotion.ts';
+import { promotableOf } from '../../../reconcilers/promotions/promoted-fields.ts';
 import { parseYamlText } from '../../../reconcilers/source/index.ts';
 import { editDocument } from '../../../reconcilers/write-back/index.ts';
 
@@ -152,7 +152,7 @@ describe('a promotion, put together with what the target has', () => {
       const merged = mergePromotion({ base, source, target });
       expect(merged.document).to.deep.equal(gives);
       expect(merged.conflicts).to.deep.equal(conflicts);
-      expect(merged.kept).to.deep.equal(kept);
+      expect(merged.retained).to.deep.equal(kept);
     });
 
   it('takes a reference for the text that it stands for', () => {
@@ -226,7 +226,7 @@ describe('whatever a promotion brings', () => {
     fc.assert(
       fc.property(base, promotable, promotable, (before, source, target) => {
         const { document } = mergePromotion({ base: before, source, target });
-        const written = relativeTo(json(target), path);
+        const written = toRelativeReferences(json(target), path);
         const text = `# Owned by the platform team
 apiVersion: headgate/v1
 kind: Pipeline
@@ -245,7 +245,7 @@ ${Object.entries(written.spec)
         const edits = editsBetween(target, document, path);
         const after = editDocument(text, 0, edits, { overwrite: true });
         const read = promotableOf(parseYamlText(after).documents[0]?.value);
-        const found = { ...read, spec: fromRoot(read.spec, path) };
+        const found = { ...read, spec: toRootReferences(read.spec, path) };
         const clean = ({ labels, spec }: Promotable) =>
           promotableOf({ metadata: { labels }, spec: json(spec) });
         expect(json(found)).to.deep.equal(json(clean(document)));
@@ -266,19 +266,19 @@ ${Object.entries(written.spec)
 describe('references between manifests of different folders', () => {
   it('lead to the same files from there', () => {
     const spec = { a: { $file: '../../../shared/x.vrl' }, b: [{ $file: '../own.vrl' }] };
-    const root = fromRoot(spec, 'environments/staging/pipelines/p.yaml');
+    const root = toRootReferences(spec, 'environments/staging/pipelines/p.yaml');
     expect(root).to.deep.equal({
       a: { $file: '/shared/x.vrl' },
       b: [{ $file: '/environments/staging/own.vrl' }],
     });
-    expect(relativeTo(root, 'prod/p.yaml')).to.deep.equal({
+    expect(toRelativeReferences(root, 'prod/p.yaml')).to.deep.equal({
       a: { $file: '../shared/x.vrl' },
       b: [{ $file: '../environments/staging/own.vrl' }],
     });
   });
   it('become what they stand for where the target may not read them', () => {
     const spec = { a: { $file: '../own.vrl' } };
-    const moved = fromRoot(
+    const moved = toRootReferences(
       spec,
       'staging/pipelines/p.yaml',
       (path) => path.startsWith('shared/'),

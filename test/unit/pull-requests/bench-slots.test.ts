@@ -3,11 +3,12 @@ import { expect } from 'chai';
 import type { Binding } from '../../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import { inWorkspace } from '../../../reconcilers/merge/workspace.ts';
+import { createWorkspaceSlots, withWorkspace } from '../../../reconcilers/merge/workspace.ts';
 import { until } from '../../support/harness/until.ts';
 
 describe('work on pull requests', () => {
   const clock = manualClock();
+  const slots = createWorkspaceSlots();
   const ends: (() => void)[] = [];
   const outcomes: string[] = [];
   let running = 0;
@@ -15,7 +16,7 @@ describe('work on pull requests', () => {
 
   function ask(actor: object): Promise<void> {
     const ctx = { actor, clock, services, signal: new AbortController().signal } as unknown as Context;
-    return inWorkspace(ctx, {} as Binding, async () => {
+    return withWorkspace(slots, ctx, {} as Binding, async () => {
       running += 1;
       await new Promise<void>((resolve) => ends.push(resolve));
       running -= 1;

@@ -41,62 +41,50 @@ const fleet = (severity: 'error' | 'warning'): GitPlan['fleet'][number] => ({
 });
 
 describe('a plan in one line', () => {
-  const rows: { reason: string; of: GitPlan; says: string }[] = [
-    {
-      reason: 'counts what is done, and nodes',
-      of: plan({ update: 2, create: 1 }, { nodes: { ...STILL, count: 3, restarts: 3 } }),
-      says: 'success: 2 changed, 1 created; 3 nodes restart',
-    },
-    {
-      reason: 'counts one as one',
-      of: plan({ rename: 1 }, { nodes: { ...STILL, count: 2, restarts: 1, stops: 1 } }),
-      says: 'success: 1 renamed; 1 node restarts, 1 node stops',
-    },
-    {
-      reason: 'changes nothing',
-      of: plan({ unchanged: 9 }, { state: 'empty' }),
-      says: 'success: nothing changes',
-    },
-    {
-      reason: 'is not applied in this mode',
-      of: plan({ create: 1 }, { state: 'not-applied' }),
-      says: 'success: 1 created; nothing is applied in this mode',
-    },
-    {
-      reason: 'is over the guards',
-      of: plan({ delete: 2 }, { state: 'waiting', guards: [guard(true)] }),
-      says: 'failure: over the guards: waits for an ADMIN after the merge (maxDeletes)',
-    },
-    {
-      reason: 'was approved as it is',
-      of: plan({ delete: 2 }, { state: 'approved', guards: [guard(true)] }),
-      says: 'success: 2 deleted',
-    },
-    {
-      reason: 'warns',
-      of: plan({ create: 1 }, { fleet: [fleet('warning')] }),
-      says: 'success: 1 created; 1 warning',
-    },
-    {
-      reason: 'clashes',
-      of: plan({ create: 1 }, { fleet: [fleet('error')] }),
-      says: 'failure: both listen on 514',
-    },
-    {
-      reason: 'has files that cannot be read',
-      of: plan(
+  const rows: [reason: string, of: GitPlan, says: string][] = [
+    [
+      'counts what is done, and nodes',
+      plan({ update: 2, create: 1 }, { nodes: { ...STILL, count: 3, restarts: 3 } }),
+      'success: 2 changed, 1 created; 3 nodes restart',
+    ],
+    [
+      'counts one as one',
+      plan({ rename: 1 }, { nodes: { ...STILL, count: 2, restarts: 1, stops: 1 } }),
+      'success: 1 renamed; 1 node restarts, 1 node stops',
+    ],
+    ['changes nothing', plan({ unchanged: 9 }, { state: 'empty' }), 'success: nothing changes'],
+    [
+      'is not applied in this mode',
+      plan({ create: 1 }, { state: 'not-applied' }),
+      'success: 1 created; nothing is applied in this mode',
+    ],
+    [
+      'is over the guards',
+      plan({ delete: 2 }, { state: 'waiting', guards: [guard(true)] }),
+      'failure: over the guards: waits for an ADMIN after the merge (maxDeletes)',
+    ],
+    [
+      'was approved as it is',
+      plan({ delete: 2 }, { state: 'approved', guards: [guard(true)] }),
+      'success: 2 deleted',
+    ],
+    ['warns', plan({ create: 1 }, { fleet: [fleet('warning')] }), 'success: 1 created; 1 warning'],
+    ['clashes', plan({ create: 1 }, { fleet: [fleet('error')] }), 'failure: both listen on 514'],
+    [
+      'has files that cannot be read',
+      plan(
         {},
         { findings: [{ stage: 'parse', message: 'no YAML', hint: '', path: 'a.yaml', line: 1, column: 1 }] },
       ),
-      says: 'failure: 1 fault in files: no YAML',
-    },
-    {
-      reason: 'refuses, which wins over the guards',
-      of: plan({ refuse: 2 }, { state: 'waiting', guards: [guard(true)] }),
-      says: 'failure: 2 manifests refused',
-    },
+      'failure: 1 fault in files: no YAML',
+    ],
+    [
+      'refuses, which wins over the guards',
+      plan({ refuse: 2 }, { state: 'waiting', guards: [guard(true)] }),
+      'failure: 2 manifests refused',
+    ],
   ];
-  for (const { reason, of, says } of rows)
+  for (const [reason, of, says] of rows)
     it(reason, () => {
       const { state, summary } = verdictOfPlan(of);
       expect(`${state}: ${summary}`).to.equal(says);

@@ -66,7 +66,7 @@ describe('what git and ssh say', () => {
       "fatal: unable to access 'https://git.example.org/x.git/': The requested URL returned error: 403",
       web,
       'forbidden',
-      /refuses this repository/,
+      /denies them this repository/,
     ],
     [
       "remote: Not Found\nfatal: repository 'https://git.example.org/x.git/' not found",
@@ -145,7 +145,7 @@ describe('what git and ssh say', () => {
       "fatal: unable to access 'https://x/': Received HTTP code 403 from proxy after CONNECT",
       proxied,
       'unreachable',
-      /the proxy proxy\.example\.org:3128 does not let us through, or does not reach it/,
+      /the proxy proxy\.example\.org:3128 denies the connection, or cannot reach it/,
     ],
     [
       "fatal: unable to access 'https://x/': Could not resolve proxy: proxy.example.org",
@@ -177,7 +177,7 @@ describe('what git and ssh say', () => {
       'fatal: the remote end hung up unexpectedly',
       ssh,
       'server',
-      /git could not talk to git\.example\.org: the remote end hung up/,
+      /git failed to reach git\.example\.org: the remote end hung up/,
     ],
   ] as const) {
     it(`${said.slice(0, 70).replaceAll('\n', ' ')} … is ${fault}`, () => {

@@ -3,7 +3,6 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createSharedRuns } from '../../../controller/delivery/repository/process/shared-runs.ts';
 import { createSlots } from '../../../controller/delivery/repository/process/slots.ts';
-import { createKeyedMutex } from '../../../controller/delivery/repository/turns.ts';
 
 const never = new AbortController().signal;
 
@@ -87,26 +86,5 @@ describe('a run that is shared', () => {
     two.abort(new Error('two left'));
     expect(await second).to.equal('two left');
     expect(ended).to.equal(two.signal.reason);
-  });
-});
-
-describe('turns', () => {
-  it('are taken in order for one key, after failures too, and at once for others', async () => {
-    const turns = createKeyedMutex();
-    const order: string[] = [];
-    let end = () => {};
-    const first = turns.take('a', () => new Promise<void>((resolve) => (end = resolve)));
-    const failing = turns.take('a', async () => {
-      order.push('second');
-      throw new Error('failed');
-    });
-    const third = turns.take('a', async () => void order.push('third'));
-    await turns.take('b', async () => void order.push('other'));
-    expect(order).to.deep.equal(['other']);
-    end();
-    await first;
-    expect(await failing.catch((error: Error) => error.message)).to.equal('failed');
-    await third;
-    expect(order).to.deep.equal(['other', 'second', 'third']);
   });
 });

@@ -20,57 +20,37 @@ const figures = (more: Partial<RolloutFigures> = {}): RolloutFigures => {
 const none = figures({ nodes: 0, eventsIn: 0, eventsOut: 0 });
 
 describe('the verdict on a canary', () => {
-  const rows: {
-    reason: string;
-    canary: Partial<RolloutFigures>;
-    control?: Partial<RolloutFigures>;
-    verdict: string;
-  }[] = [
-    { reason: 'both are without errors', canary: {}, control: {}, verdict: 'healthy' },
-    { reason: 'few events came', canary: { eventsIn: 99, errors: 99 }, control: {}, verdict: 'unsure' },
-    {
-      reason: 'none came where the others have many',
-      canary: { eventsIn: 0, eventsOut: 0 },
-      control: {},
-      verdict: 'unsure',
-    },
-    {
-      reason: 'errors are many more',
-      canary: { errors: 100 },
-      control: { errors: 10 },
-      verdict: 'unhealthy',
-    },
-    { reason: 'many are discarded', canary: { discarded: 100 }, control: {}, verdict: 'unhealthy' },
-    {
-      reason: 'errors are as many as on the others',
-      canary: { errors: 100 },
-      control: { errors: 95 },
-      verdict: 'healthy',
-    },
-    {
-      reason: 'errors are a little more, of many',
-      canary: { eventsIn: 100_000, eventsOut: 100_000, errors: 900 },
-      control: { eventsIn: 100_000, eventsOut: 100_000, errors: 10 },
-      verdict: 'healthy',
-    },
-    {
-      reason: 'two errors among a hundred may be chance',
-      canary: { eventsIn: 100, eventsOut: 100, errors: 2 },
-      control: { eventsIn: 10_000, eventsOut: 10_000, errors: 50 },
-      verdict: 'unsure',
-    },
-    {
-      reason: 'much less goes out for what comes in',
-      canary: { eventsOut: 300 },
-      control: {},
-      verdict: 'unhealthy',
-    },
-    { reason: 'a little less goes out', canary: { eventsOut: 800 }, control: {}, verdict: 'healthy' },
-    { reason: 'nothing else runs, and it has few errors', canary: { errors: 20 }, verdict: 'healthy' },
-    { reason: 'nothing else runs, and it has many errors', canary: { errors: 200 }, verdict: 'unhealthy' },
-    { reason: 'nothing else runs, and it filters', canary: { filtered: 900 }, verdict: 'healthy' },
+  const rows: [
+    reason: string,
+    canary: Partial<RolloutFigures>,
+    verdict: string,
+    control?: Partial<RolloutFigures> | undefined,
+  ][] = [
+    ['both are without errors', {}, 'healthy', {}],
+    ['few events came', { eventsIn: 99, errors: 99 }, 'unsure', {}],
+    ['none came where the others have many', { eventsIn: 0, eventsOut: 0 }, 'unsure', {}],
+    ['errors are many more', { errors: 100 }, 'unhealthy', { errors: 10 }],
+    ['many are discarded', { discarded: 100 }, 'unhealthy', {}],
+    ['errors are as many as on the others', { errors: 100 }, 'healthy', { errors: 95 }],
+    [
+      'errors are a little more, of many',
+      { eventsIn: 100_000, eventsOut: 100_000, errors: 900 },
+      'healthy',
+      { eventsIn: 100_000, eventsOut: 100_000, errors: 10 },
+    ],
+    [
+      'two errors among a hundred may be chance',
+      { eventsIn: 100, eventsOut: 100, errors: 2 },
+      'unsure',
+      { eventsIn: 10_000, eventsOut: 10_000, errors: 50 },
+    ],
+    ['much less goes out for what comes in', { eventsOut: 300 }, 'unhealthy', {}],
+    ['a little less goes out', { eventsOut: 800 }, 'healthy', {}],
+    ['nothing else runs, and it has few errors', { errors: 20 }, 'healthy'],
+    ['nothing else runs, and it has many errors', { errors: 200 }, 'unhealthy'],
+    ['nothing else runs, and it filters', { filtered: 900 }, 'healthy'],
   ];
-  for (const { reason, canary, control, verdict } of rows)
+  for (const [reason, canary, verdict, control] of rows)
     it(`is ${verdict} where ${reason}`, () =>
       expect(evaluateRollout(figures(canary), control ? figures(control) : none)).to.include({ verdict }));
 

@@ -56,8 +56,8 @@ describe('the node that is asked', () => {
 
   it('is the one that was named, and never one that was asked before', () => {
     expect(chosen(chooseNode(joined({}, {}), { nodeId: 'n2' }))).to.equal('n2');
-    expect(chosen(chooseNode(joined({}, {}), { except: ['n1'] }))).to.equal('n2');
-    expect(chosen(chooseNode(joined({}), { except: ['n1'] }))).to.match(/^No node runs it/);
+    expect(chosen(chooseNode(joined({}, {}), { excluded: ['n1'] }))).to.equal('n2');
+    expect(chosen(chooseNode(joined({}), { excluded: ['n1'] }))).to.match(/^No node runs it/);
     expect(chosen(chooseNode(joined({}), { nodeId: 'n9' }))).to.equal('unknown');
   });
 
@@ -65,10 +65,10 @@ describe('the node that is asked', () => {
     {
       reason: 'silent',
       has: { node: { reportedAt: secondsAgo(60) } },
-      told: 'node-1 was not heard of lately',
+      told: 'node-1 has not reported lately',
     },
     { reason: 'in maintenance', has: { node: { maintenance: true } }, told: 'node-1 is in maintenance' },
-    { reason: 'revoked', has: { node: { revoked: true } }, told: 'node-1 was not heard of lately' },
+    { reason: 'revoked', has: { node: { revoked: true } }, told: 'node-1 has not reported lately' },
     {
       reason: 'crashed',
       has: { report: { status: 'CRASHED' } },
@@ -79,7 +79,7 @@ describe('the node that is asked', () => {
   ] satisfies { reason: string; has: Has; told: string }[])
     it(`is not one that is ${reason}`, () => {
       expect(chosen(chooseNode(joined(has, {})))).to.equal('n2');
-      expect(chosen(chooseNode(joined(has)))).to.equal(`No node can be asked: ${told}`);
+      expect(chosen(chooseNode(joined(has)))).to.equal(`No node can be sampled: ${told}`);
     });
 
   it('has a push channel where it can be told in no other way', () => {

@@ -4,7 +4,7 @@ import {
   keysOfPath,
   mergeFields,
   mergeTypes,
-  retainedFields,
+  normalizeFields,
 } from '../../../controller/fleet/samples/event-fields.ts';
 import { createRedactor } from '../../../controller/fleet/samples/redact.ts';
 import { EVENT_FIELD_TYPES, type EventFieldType } from '../../../schemas/agent/protocol.ts';
@@ -32,7 +32,7 @@ describe('what is kept of a field', () => {
   it('has no sample behind a hidden key, of an object, or longer than 200 characters', () => {
     const sample = 'x'.repeat(500);
     expect(
-      retainedFields(
+      normalizeFields(
         [
           { path: '.password', type: 'string', sample },
           { path: '.a."the password"[].b', type: 'string', sample },

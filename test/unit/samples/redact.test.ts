@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DEFAULT_REDACT_KEYS } from '../../../controller/fleet/environments/redact-keys.ts';
-import { boundEvent } from '../../../controller/fleet/samples/bounded-event.ts';
 import { keyMatcher } from '../../../controller/fleet/samples/key-patterns.ts';
+import { limitEvent } from '../../../controller/fleet/samples/limit-event.ts';
 import { createRedactor, MASK } from '../../../controller/fleet/samples/redact.ts';
 import { patient } from '../../support/harness/patience.ts';
 
@@ -272,7 +272,7 @@ describe('any event', () => {
   it('is bounded in size and depth, and can be stored', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.integer({ min: 100, max: 2_000 }), (event, chars) => {
-        const text = JSON.stringify(boundEvent(event, chars));
+        const text = JSON.stringify(limitEvent(event, chars));
         expect(text.length).to.be.below(chars * 2 + 1_000);
         expect(text).not.to.match(/\\u0000|\\ud[89a-f]/i);
       }),

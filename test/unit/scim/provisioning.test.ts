@@ -2,14 +2,15 @@
 import { expect } from 'chai';
 import { scimGroupOperations, scimUserOperations } from '../../../controller/identity/scim/index.ts';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
-import { allows, ownScope } from '../../../controller/platform/operation/operation.ts';
+import { ownScope } from '../../../controller/platform/operation/operation.ts';
+import { allows } from '../../../controller/platform/operation/permissions.ts';
 import { OPERATIONS } from '../../support/procedures/operations.ts';
 import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
 
 const SCIM: Actor = { type: 'scim' };
 const user = (isSuperAdmin: boolean): Actor => ({
   ...{ type: 'user', userId: 'u', email: 'u@example.org', name: 'U', isSuperAdmin },
-  ...{ roles: new Map([['team', 'ADMIN']]), sessionId: 's', owes: null },
+  ...{ roles: new Map([['team', 'ADMIN']]), sessionId: 's', requiredAction: null },
 });
 const OTHERS: Actor[] = [
   { type: 'anonymous' },

@@ -30,7 +30,8 @@ describe('a session with Vault', () => {
     });
     while (logins < LOGINS) await session.ask('/v1/kv/data/x', { signal: new AbortController().signal });
     /** What is told of an answer that echoes the text. */
-    const told = (text: string) => session.refusal({ status: 400, body: { errors: [text] } }, 'read').message;
+    const told = (text: string) =>
+      session.errorFor({ status: 400, body: { errors: [text] } }, 'read').message;
     const secrets = [
       `token-${logins}-of-vault`,
       `token-${logins - 1}-of-vault`,

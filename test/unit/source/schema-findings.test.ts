@@ -5,149 +5,141 @@ function document(kind: string, spec: string, metadata = '{ name: one }'): strin
   return `apiVersion: headgate/v1\nkind: ${kind}\nmetadata: ${metadata}\nspec:\n${spec}`;
 }
 
-interface Fault {
-  what: string;
-  content: string;
-  message: string;
-  hint: string;
-  at: [line: number, column: number];
-}
-
-const FAULTS: Fault[] = [
-  {
-    what: 'an unknown field that is nearly a known one',
-    content: document('Pipeline', '  deployed: true\n  nodeSelctor: { role: edge }\n'),
-    message: '`nodeSelctor` is not a known field of spec',
-    hint: 'Did you mean `nodeSelector`?',
-    at: [6, 3],
-  },
-  {
-    what: 'an unknown field that is like no other',
-    content: document('NodeGroup', '  criteria: { a: b }\n  color: red\n'),
-    message: '`color` is not a known field of spec',
-    hint: 'Known fields: criteria, labelTemplate, requiredLabels.',
-    at: [6, 3],
-  },
-  {
-    what: 'a missing field, at what lacks it',
-    content: document('Pipeline', '  sinks:\n    out: { type: console }\n'),
-    message: '`spec.sinks.out.inputs` is required',
-    hint: 'At least one',
-    at: [6, 5],
-  },
-  {
-    what: 'no inputs',
-    content: document('Pipeline', '  sinks:\n    out:\n      type: console\n      inputs: []\n'),
-    message: '`spec.sinks.out.inputs` needs at least 1',
-    hint: 'At least one',
-    at: [8, 7],
-  },
-  {
-    what: 'a word for true or false',
-    content: document('Pipeline', '  deployed: yes\n'),
-    message: '`spec.deployed` must be true or false, here it is text',
-    hint: 'draft',
-    at: [5, 3],
-  },
-  {
-    what: 'a number where a label wants text, shown as it was typed',
-    content: document('Pipeline', '  nodeSelector: { version: 1.10 }\n'),
-    message: '`spec.nodeSelector.version` must be text, here it is a number',
-    hint: 'Put it in quotes: "1.10".',
-    at: [5, 19],
-  },
-  {
-    what: 'a word that is nearly an allowed one',
-    content: document('Pipeline', '  logLevel: debugg\n'),
-    message: '`spec.logLevel` must be one of trace, debug, info, warn, error',
-    hint: 'Did you mean `debug`?',
-    at: [5, 3],
-  },
-  {
-    what: 'a component key that the engine cannot have',
-    content: document('Pipeline', '  sources:\n    1st: { type: file }\n'),
-    message: '`1st` cannot be a key of spec.sources',
-    hint: 'beginning with a letter or _',
-    at: [6, 5],
-  },
-  {
-    what: 'a list as a value',
-    content: document('Pipeline', '  values: { hosts: [a, b] }\n'),
-    message: '`spec.values.hosts` must be text, a number, true or false',
-    hint: 'published schema',
-    at: [5, 13],
-  },
-  {
-    what: 'a pipeline name with a slash',
-    content: document('Pipeline', '  {}\n', '{ name: a/b }'),
-    message: '`metadata.name` is not written as it must be',
-    hint: 'Letters, digits, spaces, _ and -',
-    at: [3, 13],
-  },
-  {
-    what: 'a name of 101 characters',
-    content: document(
+const FAULTS: [
+  what: string,
+  content: string,
+  message: string,
+  hint: string,
+  at: [line: number, column: number],
+][] = [
+  [
+    'an unknown field that is nearly a known one',
+    document('Pipeline', '  deployed: true\n  nodeSelctor: { role: edge }\n'),
+    '`nodeSelctor` is not a known field of spec',
+    'Did you mean `nodeSelector`?',
+    [6, 3],
+  ],
+  [
+    'an unknown field that is like no other',
+    document('NodeGroup', '  criteria: { a: b }\n  color: red\n'),
+    '`color` is not a known field of spec',
+    'Known fields: criteria, labelTemplate, requiredLabels.',
+    [6, 3],
+  ],
+  [
+    'a missing field, at what lacks it',
+    document('Pipeline', '  sinks:\n    out: { type: console }\n'),
+    '`spec.sinks.out.inputs` is required',
+    'At least one',
+    [6, 5],
+  ],
+  [
+    'no inputs',
+    document('Pipeline', '  sinks:\n    out:\n      type: console\n      inputs: []\n'),
+    '`spec.sinks.out.inputs` needs at least 1',
+    'At least one',
+    [8, 7],
+  ],
+  [
+    'a word for true or false',
+    document('Pipeline', '  deployed: yes\n'),
+    '`spec.deployed` must be true or false, here it is text',
+    'draft',
+    [5, 3],
+  ],
+  [
+    'a number where a label wants text, shown as it was typed',
+    document('Pipeline', '  nodeSelector: { version: 1.10 }\n'),
+    '`spec.nodeSelector.version` must be text, here it is a number',
+    'Put it in quotes: "1.10".',
+    [5, 19],
+  ],
+  [
+    'a word that is nearly an allowed one',
+    document('Pipeline', '  logLevel: debugg\n'),
+    '`spec.logLevel` must be one of trace, debug, info, warn, error',
+    'Did you mean `debug`?',
+    [5, 3],
+  ],
+  [
+    'a component key that the engine cannot have',
+    document('Pipeline', '  sources:\n    1st: { type: file }\n'),
+    '`1st` cannot be a key of spec.sources',
+    'beginning with a letter or _',
+    [6, 5],
+  ],
+  [
+    'a list as a value',
+    document('Pipeline', '  values: { hosts: [a, b] }\n'),
+    '`spec.values.hosts` must be text, a number, true or false',
+    'published schema',
+    [5, 13],
+  ],
+  [
+    'a pipeline name with a slash',
+    document('Pipeline', '  {}\n', '{ name: a/b }'),
+    '`metadata.name` is not written as it must be',
+    'Letters, digits, spaces, _ and -',
+    [3, 13],
+  ],
+  [
+    'a name of 101 characters',
+    document(
       'AlertRule',
       '  { metric: cpu_usage, condition: gt, threshold: 1 }\n',
       `{ name: ${'x'.repeat(101)} }`,
     ),
-    message: '`metadata.name` is too long: 100 is the most',
-    hint: '1 to 100 characters',
-    at: [3, 13],
-  },
-  {
-    what: 'a rollout without a window',
-    content: document('Pipeline', '  rollout:\n    strategy: canary\n    canarySelector: { ring: "0" }\n'),
-    message: '`spec.rollout.healthCheckWindowMinutes` is required',
-    hint: 'in minutes',
-    at: [5, 3],
-  },
-  {
-    what: 'an unknown kind',
-    content: document('Pipelin', '  {}\n'),
-    message: '`Pipelin` is not a known kind',
-    hint: 'Did you mean `Pipeline`?',
-    at: [2, 1],
-  },
-  {
-    what: 'another apiVersion',
-    content: 'apiVersion: apps/v1\nkind: Deployment\n',
-    message: '`apiVersion` must be headgate/v1',
-    hint: '.headgateignore',
-    at: [1, 1],
-  },
-  {
-    what: 'a YAML file of something else',
-    content: '# compose\nservices:\n  web: { image: nginx }\n',
-    message: 'this document is no manifest',
-    hint: '.headgateignore',
-    at: [2, 1],
-  },
-  {
-    what: 'a list',
-    content: '- a\n- b\n',
-    message: 'this document is no manifest',
-    hint: '.headgateignore',
-    at: [1, 1],
-  },
-  {
-    what: 'an interval without a unit',
-    content: document('Environment', '  sync: { interval: "60" }\n'),
-    message: '`spec.sync.interval` is not written as it must be',
-    hint: 'such as 60s',
-    at: [5, 11],
-  },
-  {
-    what: 'a repository of a later format',
-    content: document('Repository', '  formatVersion: 2\n'),
-    message: '`spec.formatVersion` must be 1',
-    hint: '1 today',
-    at: [5, 3],
-  },
+    '`metadata.name` is too long: 100 is the most',
+    '1 to 100 characters',
+    [3, 13],
+  ],
+  [
+    'a rollout without a window',
+    document('Pipeline', '  rollout:\n    strategy: canary\n    canarySelector: { ring: "0" }\n'),
+    '`spec.rollout.healthCheckWindowMinutes` is required',
+    'in minutes',
+    [5, 3],
+  ],
+  [
+    'an unknown kind',
+    document('Pipelin', '  {}\n'),
+    '`Pipelin` is not a known kind',
+    'Did you mean `Pipeline`?',
+    [2, 1],
+  ],
+  [
+    'another apiVersion',
+    'apiVersion: apps/v1\nkind: Deployment\n',
+    '`apiVersion` must be headgate/v1',
+    '.headgateignore',
+    [1, 1],
+  ],
+  [
+    'a YAML file of something else',
+    '# compose\nservices:\n  web: { image: nginx }\n',
+    'this document is no manifest',
+    '.headgateignore',
+    [2, 1],
+  ],
+  ['a list', '- a\n- b\n', 'this document is no manifest', '.headgateignore', [1, 1]],
+  [
+    'an interval without a unit',
+    document('Environment', '  sync: { interval: "60" }\n'),
+    '`spec.sync.interval` is not written as it must be',
+    'such as 60s',
+    [5, 11],
+  ],
+  [
+    'a repository of a later format',
+    document('Repository', '  formatVersion: 2\n'),
+    '`spec.formatVersion` must be 1',
+    '1 today',
+    [5, 3],
+  ],
 ];
 
 describe('What a schema has against a manifest', () => {
-  for (const { what, content, message, hint, at } of FAULTS) {
+  for (const [what, content, message, hint, at] of FAULTS) {
     it(`tells of ${what}`, () => {
       const { problems, manifests } = readManifests(content);
       expect(manifests).to.deep.equal([]);

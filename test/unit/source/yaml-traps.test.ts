@@ -228,30 +228,14 @@ const TRAPS: Trap[] = [
   },
 ];
 
-const FINE: { what: string; content: string; description: unknown }[] = [
-  { what: 'a byte order mark', content: `\ufeff${HEAD}spec: { description: x }\n`, description: 'x' },
-  {
-    what: 'CRLF',
-    content: `${HEAD}spec:\n  description: |\n    a\n    b\n`.replaceAll('\n', '\r\n'),
-    description: 'a\nb\n',
-  },
-  { what: 'NO as text', content: `${HEAD}spec: { description: NO }\n`, description: 'NO' },
-  {
-    what: 'an anchor and its alias',
-    content: `${HEAD}spec: { values: { a: &x hello }, description: *x }\n`,
-    description: 'hello',
-  },
-  { what: 'a core tag', content: `${HEAD}spec: { description: !!str 1.10 }\n`, description: '1.10' },
-  {
-    what: 'empty documents around',
-    content: `---\n---\n${HEAD}spec: { description: x }\n---\n# only a comment\n`,
-    description: 'x',
-  },
-  {
-    what: 'equals signs in a block',
-    content: `${HEAD}spec:\n  description: |\n    =======\n`,
-    description: '=======\n',
-  },
+const FINE: [what: string, content: string, description: unknown][] = [
+  ['a byte order mark', `\ufeff${HEAD}spec: { description: x }\n`, 'x'],
+  ['CRLF', `${HEAD}spec:\n  description: |\n    a\n    b\n`.replaceAll('\n', '\r\n'), 'a\nb\n'],
+  ['NO as text', `${HEAD}spec: { description: NO }\n`, 'NO'],
+  ['an anchor and its alias', `${HEAD}spec: { values: { a: &x hello }, description: *x }\n`, 'hello'],
+  ['a core tag', `${HEAD}spec: { description: !!str 1.10 }\n`, '1.10'],
+  ['empty documents around', `---\n---\n${HEAD}spec: { description: x }\n---\n# only a comment\n`, 'x'],
+  ['equals signs in a block', `${HEAD}spec:\n  description: |\n    =======\n`, '=======\n'],
 ];
 
 describe('YAML that means harm, or only means well', () => {
@@ -267,7 +251,7 @@ describe('YAML that means harm, or only means well', () => {
     });
   }
 
-  for (const { what, content, description } of FINE) {
+  for (const [what, content, description] of FINE) {
     it(`reads ${what}`, () => {
       const { manifests, problems } = readManifests(content);
       expect(problems).to.deep.equal([]);

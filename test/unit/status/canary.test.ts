@@ -29,36 +29,32 @@ const rolling: Deployable = {
 const target = (labels: LabelMap, maintenance = false): Target => ({ labels, maintenance });
 
 describe('which version a node gets during a rollout', () => {
-  const rows: { reason: string; labels: LabelMap; more?: Partial<Deployable>; version: string | null }[] = [
-    { reason: 'a canary node', labels: { role: 'edge', disk: 'fast', ring: '0' }, version: 'new' },
-    { reason: 'a node of another ring', labels: { role: 'edge', disk: 'fast', ring: '1' }, version: 'old' },
-    { reason: 'a node without a ring', labels: { role: 'edge' }, version: 'old' },
-    {
-      reason: 'a canary node that the selector of the new version leaves out',
-      labels: { role: 'edge', ring: '0' },
-      version: null,
-    },
-    { reason: 'a node that neither version selects', labels: { role: 'core', ring: '1' }, version: null },
-    {
-      reason: 'a node beside the canary where nothing was deployed before',
-      labels: { role: 'edge' },
-      more: { deployedVersionId: null },
-      version: null,
-    },
-    {
-      reason: 'a canary node where nothing was deployed before',
-      labels: { role: 'edge', disk: 'fast', ring: '0' },
-      more: { deployedVersionId: null },
-      version: 'new',
-    },
-    {
-      reason: 'a canary node of a draft',
-      labels: { role: 'edge', disk: 'fast', ring: '0' },
-      more: { isDraft: true },
-      version: null,
-    },
+  const rows: [
+    reason: string,
+    labels: LabelMap,
+    version: string | null,
+    more?: Partial<Deployable> | undefined,
+  ][] = [
+    ['a canary node', { role: 'edge', disk: 'fast', ring: '0' }, 'new'],
+    ['a node of another ring', { role: 'edge', disk: 'fast', ring: '1' }, 'old'],
+    ['a node without a ring', { role: 'edge' }, 'old'],
+    ['a canary node that the selector of the new version leaves out', { role: 'edge', ring: '0' }, null],
+    ['a node that neither version selects', { role: 'core', ring: '1' }, null],
+    [
+      'a node beside the canary where nothing was deployed before',
+      { role: 'edge' },
+      null,
+      { deployedVersionId: null },
+    ],
+    [
+      'a canary node where nothing was deployed before',
+      { role: 'edge', disk: 'fast', ring: '0' },
+      'new',
+      { deployedVersionId: null },
+    ],
+    ['a canary node of a draft', { role: 'edge', disk: 'fast', ring: '0' }, null, { isDraft: true }],
   ];
-  for (const { reason, labels, more, version } of rows)
+  for (const [reason, labels, version, more] of rows)
     it(`gives ${version ?? 'nothing'} to ${reason}`, () =>
       expect(versionForNode({ ...rolling, ...more }, target(labels))).to.equal(version));
 

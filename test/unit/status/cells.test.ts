@@ -6,8 +6,8 @@ import { join } from '../../../controller/fleet/status/join-status.ts';
 import type {
   NodeRow,
   PipelineRow,
-  ReportedByMany,
   ReportRow,
+  SharedState,
 } from '../../../controller/fleet/status/queries.ts';
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import {
@@ -64,17 +64,17 @@ const groups = [
 ];
 
 /** As the database puts them together. */
-function saidBy(rows: readonly NodeRow[], all: readonly ReportRow[]): ReportedByMany[] {
-  const said = new Map<string, ReportedByMany>();
+function saidBy(rows: readonly NodeRow[], all: readonly ReportRow[]): SharedState[] {
+  const states = new Map<string, SharedState>();
   for (const { nodeId, pipelineId, version, status } of all) {
     const place = rows.findIndex(({ id }) => id === nodeId);
     if (place < 0) continue;
     const key = `${pipelineId} ${version} ${status}`;
-    const one = said.get(key) ?? { pipelineId, version, status, nodePlaces: [] };
-    one.nodePlaces.push(place);
-    said.set(key, one);
+    const one = states.get(key) ?? { pipelineId, version, status, nodeIndexes: [] };
+    one.nodeIndexes.push(place);
+    states.set(key, one);
   }
-  return [...said.values()];
+  return [...states.values()];
 }
 
 describe('the cells of a matrix', () => {
@@ -83,11 +83,14 @@ describe('the cells of a matrix', () => {
       fc.property(nodes, pipelines, reports, (nodes, pipelines, all) => {
         const known = all.filter(({ nodeId }) => nodes.some(({ id }) => id === nodeId));
         const whole = join({ binding: null, nodes, pipelines, reports: known, groups }, time);
-        const short = joinCells({ nodes, pipelines, groups, said: saidBy(nodes, known) }, time);
+        const short = joinCells({ nodes, pipelines, groups, states: saidBy(nodes, known) }, time);
         expect(
           short.nodes.map(({ node, labels, groups, health, cells }) => ({
             ...{ id: node.id, labels, groups, health },
-            cells: cells.map(({ place, ...cell }) => ({ pipeline: pipelines[place]?.id, ...cell })),
+            cells: cells.map(({ pipelineIndex, ...cell }) => ({
+              pipeline: pipelines[pipelineIndex]?.id,
+              ...cell,
+            })),
           })),
         ).to.deep.equal(
           whole.nodes.map(({ node, labels, groups, health, pairs }) => ({

@@ -43,7 +43,7 @@ const manifest = (
   appliedCommit: 'c2',
   upToDate: true,
   applied: appliedCondition('True', 'Accepted as version 2'),
-  gone: false,
+  removed: false,
   problem: null,
   ...more,
 });
@@ -60,128 +60,114 @@ const behind = { version: 1 };
 const silent = { health: 'UNREACHABLE' as const };
 
 describe('the gate of a pipeline', () => {
-  const rows: { reason: string; input: Partial<GateInput>; states: string; says?: RegExp }[] = [
-    { reason: 'every node runs the deployed version', input: {}, states: 'done done done done' },
-    {
-      reason: 'a commit was seen and not yet applied',
-      input: { manifest: manifest({ upToDate: false }) },
-      states: 'done moving done done',
-    },
-    {
-      reason: 'a commit waits for somebody',
-      input: { manifest: manifest({ upToDate: false, applied: appliedCondition('False', 'waits for "a"') }) },
-      states: 'done held done done',
-      says: /waits for "a"/,
-    },
-    {
-      reason: 'what git has is held, and was applied before',
-      input: {
+  const rows: [reason: string, input: Partial<GateInput>, states: string, says?: RegExp | undefined][] = [
+    ['every node runs the deployed version', {}, 'done done done done'],
+    [
+      'a commit was seen and not yet applied',
+      { manifest: manifest({ upToDate: false }) },
+      'done moving done done',
+    ],
+    [
+      'a commit waits for somebody',
+      { manifest: manifest({ upToDate: false, applied: appliedCondition('False', 'waits for "a"') }) },
+      'done held done done',
+      /waits for "a"/,
+    ],
+    [
+      'what git has is held, and was applied before',
+      {
         manifest: manifest({
           applied: { ...appliedCondition('False', 'Held by Ada: INC-42'), reason: 'Held' },
         }),
       },
-      states: 'done held done done',
-      says: /Held by Ada/,
-    },
-    {
-      reason: 'the manifest is broken and an earlier version runs on',
-      input: { manifest: manifest({ problem: 'no YAML', upToDate: false }) },
-      states: 'failed failed done done',
-      says: /version 2 runs on/,
-    },
-    {
-      reason: 'the manifest is broken and nothing was ever accepted',
-      input: { manifest: manifest({ problem: 'no YAML' }), deployed: null, latestVersion: null, nodes: [] },
-      states: 'failed failed unknown unknown',
-      says: /nothing runs/,
-    },
-    {
-      reason: 'its manifest is gone and it is kept',
-      input: {
-        manifest: manifest({ gone: true, applied: appliedCondition('False', 'history was rewritten') }),
+      'done held done done',
+      /Held by Ada/,
+    ],
+    [
+      'the manifest is broken and an earlier version runs on',
+      { manifest: manifest({ problem: 'no YAML', upToDate: false }) },
+      'failed failed done done',
+      /version 2 keeps running/,
+    ],
+    [
+      'the manifest is broken and nothing was ever accepted',
+      { manifest: manifest({ problem: 'no YAML' }), deployed: null, latestVersion: null, nodes: [] },
+      'failed failed unknown unknown',
+      /nothing runs/,
+    ],
+    [
+      'its manifest is gone and it is kept',
+      {
+        manifest: manifest({ removed: true, applied: appliedCondition('False', 'history was rewritten') }),
       },
-      states: 'held held done done',
-      says: /history was rewritten/,
-    },
-    {
-      reason: 'git does not own it',
-      input: { managedBy: 'ui', manifest: null },
-      states: 'unknown done done done',
-    },
-    {
-      reason: 'a version is saved and not deployed',
-      input: { managedBy: 'ui', manifest: null, latestVersion: 3 },
-      states: 'unknown held done done',
-      says: /Version 3 is saved but not deployed/,
-    },
-    {
-      reason: 'it is a draft',
-      input: { isDraft: true, deployed: null, nodes: [] },
-      states: 'done done unknown unknown',
-      says: /draft/,
-    },
-    {
-      reason: 'no node matches',
-      input: { nodes: [] },
-      states: 'done done unknown unknown',
-      says: /No node matches/,
-    },
-    {
-      reason: 'one node has yet to take it',
-      input: { nodes: [node(), node(behind)] },
-      states: 'done done moving moving',
-      says: /on 1 of 2 nodes/,
-    },
-    {
-      reason: 'one node has it and is still starting',
-      input: { nodes: [node(), node({ status: 'STARTING' })] },
-      states: 'done done done moving',
-      says: /Runs on 1 of 2/,
-    },
-    {
-      reason: 'a node has never told of it',
-      input: { nodes: [node(), node({ status: 'PENDING', version: null, since: null })] },
-      states: 'done done moving moving',
-    },
-    {
-      reason: 'the only node that lacks it is not reachable',
-      input: { nodes: [node(), node({ ...behind, ...silent, nodeName: 'edge-9' })] },
-      states: 'done done held held',
-      says: /1 node not reachable \(edge-9\)/,
-    },
-    {
-      reason: 'a reachable node lacks it, whatever the silent ones have',
-      input: { nodes: [node(silent), node(behind)] },
-      states: 'done done moving moving',
-    },
-    {
-      reason: 'all ran it when last seen, and one is silent now',
-      input: { nodes: [node(), node(silent)] },
-      states: 'done done done held',
-      says: /Last seen running/,
-    },
-    {
-      reason: 'it crashes on a node',
-      input: {
+      'held held done done',
+      /history was rewritten/,
+    ],
+    ['git does not own it', { managedBy: 'ui', manifest: null }, 'unknown done done done'],
+    [
+      'a version is saved and not deployed',
+      { managedBy: 'ui', manifest: null, latestVersion: 3 },
+      'unknown held done done',
+      /Version 3 is saved but not deployed/,
+    ],
+    ['it is a draft', { isDraft: true, deployed: null, nodes: [] }, 'done done unknown unknown', /draft/],
+    ['no node matches', { nodes: [] }, 'done done unknown unknown', /No node matches/],
+    [
+      'one node has yet to take it',
+      { nodes: [node(), node(behind)] },
+      'done done moving moving',
+      /on 1 of 2 nodes/,
+    ],
+    [
+      'one node has it and is still starting',
+      { nodes: [node(), node({ status: 'STARTING' })] },
+      'done done done moving',
+      /Runs on 1 of 2/,
+    ],
+    [
+      'a node has never told of it',
+      { nodes: [node(), node({ status: 'PENDING', version: null, since: null })] },
+      'done done moving moving',
+    ],
+    [
+      'the only node that lacks it is not reachable',
+      { nodes: [node(), node({ ...behind, ...silent, nodeName: 'edge-9' })] },
+      'done done held held',
+      /1 node not reachable \(edge-9\)/,
+    ],
+    [
+      'a reachable node lacks it, whatever the silent ones have',
+      { nodes: [node(silent), node(behind)] },
+      'done done moving moving',
+    ],
+    [
+      'all ran it when last seen, and one is silent now',
+      { nodes: [node(), node(silent)] },
+      'done done done held',
+      /Last seen running/,
+    ],
+    [
+      'it crashes on a node',
+      {
         nodes: [node(), node({ nodeName: 'node-2', status: 'CRASHED', lastError: 'no such file\nmore' })],
       },
-      states: 'done done done failed',
-      says: /Crashed on node-2: no such file$/,
-    },
-    {
-      reason: 'the version before crashes on a node that has yet to take the new one',
-      input: { nodes: [node(), node({ ...behind, status: 'CRASHED' })] },
-      states: 'done done moving failed',
-    },
-    {
-      reason: 'an engine runs without a part of it',
-      input: { nodes: [node(), node({ nodeName: 'node-2', degraded: 'Source "in": it is deaf' })] },
-      states: 'done done done held',
-      says: /Degraded on node-2: Source "in": it is deaf$/,
-    },
-    {
-      reason: 'a node drains the version before',
-      input: {
+      'done done done failed',
+      /Crashed on node-2: no such file$/,
+    ],
+    [
+      'the version before crashes on a node that has yet to take the new one',
+      { nodes: [node(), node({ ...behind, status: 'CRASHED' })] },
+      'done done moving failed',
+    ],
+    [
+      'an engine runs without a part of it',
+      { nodes: [node(), node({ nodeName: 'node-2', degraded: 'Source "in": it is deaf' })] },
+      'done done done held',
+      /Degraded on node-2: Source "in": it is deaf$/,
+    ],
+    [
+      'a node drains the version before',
+      {
         nodes: [
           node(),
           node({
@@ -192,16 +178,12 @@ describe('the gate of a pipeline', () => {
           }),
         ],
       },
-      states: 'done done moving moving',
-      says: /draining on node-2 \(5000 events left, at most 12 s\)/,
-    },
-    {
-      reason: 'it was stopped on a node',
-      input: { nodes: [node(), node({ status: 'STOPPED' })] },
-      states: 'done done done moving',
-    },
+      'done done moving moving',
+      /draining on node-2 \(5000 events left, at most 12 s\)/,
+    ],
+    ['it was stopped on a node', { nodes: [node(), node({ status: 'STOPPED' })] }, 'done done done moving'],
   ];
-  for (const { reason, input, states, says } of rows) {
+  for (const [reason, input, states, says] of rows) {
     it(`is "${states}" where ${reason}`, () => {
       const gate = pipelineGate({ ...calm, ...input });
       expect(gate.map((segment) => segment.state).join(' ')).to.equal(states);
@@ -342,67 +324,63 @@ describe('the conditions that only nodes can tell', () => {
       (one) => `${one.type} ${one.status} ${one.reason}`,
     );
   };
-  const rows: { reason: string; input: Partial<GateInput>; expected: string[] }[] = [
-    { reason: 'all run', input: {}, expected: ['RolledOut True AllNodes', 'Healthy True Running'] },
-    { reason: 'a draft', input: { isDraft: true }, expected: [] },
-    { reason: 'never deployed', input: { deployed: null }, expected: [] },
-    {
-      reason: 'no node',
-      input: { nodes: [] },
-      expected: ['RolledOut True NoNodes', 'Healthy Unknown NoNodes'],
-    },
-    {
-      reason: 'on its way',
-      input: { nodes: [node(), node(behind)] },
-      expected: ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
-    },
-    {
-      reason: 'on every node that answers',
-      input: { nodes: [node(), node({ ...behind, ...silent })] },
-      expected: ['RolledOut True NodesUnreachable', 'Healthy Unknown InProgress'],
-    },
-    {
-      reason: 'on its way to one that answers, while another is silent',
-      input: { nodes: [node(behind), node({ ...behind, ...silent })] },
-      expected: ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
-    },
-    {
-      reason: 'starting on one that answers, while another is silent',
-      input: { nodes: [node({ status: 'STARTING' }), node({ ...behind, ...silent })] },
-      expected: ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
-    },
-    {
-      reason: 'without any node that answers',
-      input: { nodes: [node({ ...behind, ...silent })] },
-      expected: ['RolledOut True NodesUnreachable', 'Healthy Unknown InProgress'],
-    },
-    {
-      reason: 'running on all when last seen',
-      input: { nodes: [node(), node(silent)] },
-      expected: ['RolledOut True AllNodes', 'Healthy Unknown InProgress'],
-    },
-    {
-      reason: 'crashed with the version before where nobody answers any more',
-      input: { nodes: [node(), node({ ...behind, ...silent, status: 'CRASHED' })] },
-      expected: ['RolledOut True NodesUnreachable', 'Healthy Unknown InProgress'],
-    },
-    {
-      reason: 'crashed with this version on a node that does not answer any more',
-      input: { nodes: [node(), node({ ...silent, status: 'CRASHED' })] },
-      expected: ['RolledOut True NodesUnreachable', 'Healthy False Crashed'],
-    },
-    {
-      reason: 'crashed',
-      input: { nodes: [node(), node({ status: 'CRASHED' })] },
-      expected: ['RolledOut True AllNodes', 'Healthy False Crashed'],
-    },
-    {
-      reason: 'arrived and still starting',
-      input: { nodes: [node({ status: 'STARTING' })] },
-      expected: ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
-    },
+  const rows: [reason: string, input: Partial<GateInput>, expected: string[]][] = [
+    ['all run', {}, ['RolledOut True AllNodes', 'Healthy True Running']],
+    ['a draft', { isDraft: true }, []],
+    ['never deployed', { deployed: null }, []],
+    ['no node', { nodes: [] }, ['RolledOut True NoNodes', 'Healthy Unknown NoNodes']],
+    [
+      'on its way',
+      { nodes: [node(), node(behind)] },
+      ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
+    ],
+    [
+      'on every node that answers',
+      { nodes: [node(), node({ ...behind, ...silent })] },
+      ['RolledOut True NodesUnreachable', 'Healthy Unknown InProgress'],
+    ],
+    [
+      'on its way to one that answers, while another is silent',
+      { nodes: [node(behind), node({ ...behind, ...silent })] },
+      ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
+    ],
+    [
+      'starting on one that answers, while another is silent',
+      { nodes: [node({ status: 'STARTING' }), node({ ...behind, ...silent })] },
+      ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
+    ],
+    [
+      'without any node that answers',
+      { nodes: [node({ ...behind, ...silent })] },
+      ['RolledOut True NodesUnreachable', 'Healthy Unknown InProgress'],
+    ],
+    [
+      'running on all when last seen',
+      { nodes: [node(), node(silent)] },
+      ['RolledOut True AllNodes', 'Healthy Unknown InProgress'],
+    ],
+    [
+      'crashed with the version before where nobody answers any more',
+      { nodes: [node(), node({ ...behind, ...silent, status: 'CRASHED' })] },
+      ['RolledOut True NodesUnreachable', 'Healthy Unknown InProgress'],
+    ],
+    [
+      'crashed with this version on a node that does not answer any more',
+      { nodes: [node(), node({ ...silent, status: 'CRASHED' })] },
+      ['RolledOut True NodesUnreachable', 'Healthy False Crashed'],
+    ],
+    [
+      'crashed',
+      { nodes: [node(), node({ status: 'CRASHED' })] },
+      ['RolledOut True AllNodes', 'Healthy False Crashed'],
+    ],
+    [
+      'arrived and still starting',
+      { nodes: [node({ status: 'STARTING' })] },
+      ['RolledOut False InProgress', 'Healthy Unknown InProgress'],
+    ],
   ];
-  for (const { reason, input, expected } of rows)
+  for (const [reason, input, expected] of rows)
     it(`are ${expected.join(', ') || 'none'} where it is ${reason}`, () =>
       expect(of(input)).to.deep.equal(expected));
 
@@ -422,30 +400,25 @@ describe('the gate of many pipelines', () => {
   const good = gateOf([node()]);
   const draft = gateOf([], { isDraft: true });
 
-  const rows: { reason: string; gates: Gate[]; states: string; says: RegExp }[] = [
-    { reason: 'there is none', gates: [], states: 'unknown unknown', says: /Nothing is deployed/ },
-    { reason: 'all is well', gates: [good, good], states: 'done done', says: /^2 pipelines$/m },
-    { reason: 'drafts stand beside', gates: [good, draft], states: 'done done', says: /^1 pipeline$/m },
-    {
-      reason: 'one crashes',
-      gates: [good, gateOf([node({ status: 'CRASHED' })])],
-      states: 'done failed',
-      says: /1 of 2 pipelines: Crashed/,
-    },
-    {
-      reason: 'one is on its way',
-      gates: [good, gateOf([node(behind)])],
-      states: 'moving moving',
-      says: /1 of 2/,
-    },
-    {
-      reason: 'one waits for a silent node and one crashes',
-      gates: [gateOf([node(silent)]), gateOf([node({ status: 'CRASHED' })])],
-      states: 'done failed',
-      says: /1 of 2/,
-    },
+  const rows: [reason: string, gates: Gate[], states: string, says: RegExp][] = [
+    ['there is none', [], 'unknown unknown', /Nothing is deployed/],
+    ['all is well', [good, good], 'done done', /^2 pipelines$/m],
+    ['drafts stand beside', [good, draft], 'done done', /^1 pipeline$/m],
+    [
+      'one crashes',
+      [good, gateOf([node({ status: 'CRASHED' })])],
+      'done failed',
+      /1 of 2 pipelines: Crashed/,
+    ],
+    ['one is on its way', [good, gateOf([node(behind)])], 'moving moving', /1 of 2/],
+    [
+      'one waits for a silent node and one crashes',
+      [gateOf([node(silent)]), gateOf([node({ status: 'CRASHED' })])],
+      'done failed',
+      /1 of 2/,
+    ],
   ];
-  for (const { reason, gates, states, says } of rows) {
+  for (const [reason, gates, states, says] of rows) {
     it(`tells the worst first: "${states}" where ${reason}`, () => {
       const sum = sumGates(gates, ends);
       expect(sum.map((segment) => segment.point)).to.deep.equal([...GATE_POINTS]);

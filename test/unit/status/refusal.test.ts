@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { pipelineGate, rolloutConditions } from '../../../controller/fleet/status/gate.ts';
 import { join } from '../../../controller/fleet/status/join-status.ts';
-import { namedIn } from '../../../controller/fleet/status/refusal.ts';
+import { parseSubject } from '../../../controller/fleet/status/refusal.ts';
 import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/fixtures/status.ts';
 
 describe('what a message of an engine names', () => {
@@ -14,7 +14,7 @@ describe('what a message of an engine names', () => {
   ];
   for (const [message, component, option] of cases)
     it(`finds ${component ?? 'nothing'} in ${JSON.stringify(message)}`, () => {
-      expect(namedIn(message)).to.deep.equal({ component, option });
+      expect(parseSubject(message)).to.deep.equal({ component, option });
     });
 });
 
@@ -39,7 +39,7 @@ describe('a node that is served the version before', () => {
   it('is meant to run that one, is degraded, and fails the gate', () => {
     const { nodes, pipelines } = joined({ reverts: { n1: revert } }, { version: 1 });
     expect(nodes[0]).to.include({ health: 'DEGRADED' });
-    expect(nodes[0]?.healthReason).to.match(/Runs the version before/);
+    expect(nodes[0]?.healthReason).to.match(/Runs the previous version/);
     expect(nodes[0]?.pairs[0]).to.include({ version: 1, versionId: 'v1' });
     expect(pipelines[0]?.refused).to.deep.equal({ version: 2, count: 1, reason: 'Sink "out": no' });
     expect(pipelines[0]?.gate[3]?.state).to.equal('failed');
@@ -59,7 +59,14 @@ describe('a node that is served the version before', () => {
     const input: Parameters<typeof pipelineGate>[0] = {
       ...{ managedBy: 'git', isDraft: false, rollout: null, latestVersion: 2 },
       manifest: {
-        ...{ seenCommit: 'c', appliedCommit: 'c', upToDate: true, applied: null, gone: false, problem: null },
+        ...{
+          seenCommit: 'c',
+          appliedCommit: 'c',
+          upToDate: true,
+          applied: null,
+          removed: false,
+          problem: null,
+        },
       },
       deployed: { version: 2, commit: 'c', at: null },
       nodes: [
@@ -79,7 +86,7 @@ describe('a node that is served the version before', () => {
       ['Healthy', 'False', 'Refused'],
     ]);
     expect(conditions[1]?.message).to.equal(
-      'Version 2 was refused on 1 of 1 node by their engine (a): sink out, option path: no; version 1 goes on running there (web.yaml:12)',
+      'Version 2 was refused on 1 of 1 node by their engine (a): sink out, option path: no; version 1 keeps running there (web.yaml:12)',
     );
   });
 });

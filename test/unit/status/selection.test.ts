@@ -3,36 +3,21 @@ import { versionForNode } from '../../../controller/fleet/status/version-for-nod
 import { matchesSelector } from '../../../schemas/pipelines/selector.ts';
 
 describe('which nodes run a pipeline', () => {
-  const rows: {
-    reason: string;
-    selector: Record<string, string> | null;
-    labels: Record<string, string>;
-    matches: boolean;
-  }[] = [
-    { reason: 'there is no selector', selector: null, labels: {}, matches: true },
-    { reason: 'the selector is empty', selector: {}, labels: {}, matches: true },
-    {
-      reason: 'it carries every pair and more',
-      selector: { role: 'edge' },
-      labels: { role: 'edge', region: 'eu' },
-      matches: true,
-    },
-    {
-      reason: 'one pair differs',
-      selector: { role: 'edge', region: 'eu' },
-      labels: { role: 'edge', region: 'us' },
-      matches: false,
-    },
-    { reason: 'it lacks one', selector: { role: 'edge' }, labels: {}, matches: false },
-    { reason: 'values differ in case', selector: { role: 'edge' }, labels: { role: 'Edge' }, matches: false },
-    {
-      reason: 'the selector asks for an empty value that is absent',
-      selector: { role: '' },
-      labels: {},
-      matches: false,
-    },
+  const rows: [
+    reason: string,
+    selector: Record<string, string> | null,
+    labels: Record<string, string>,
+    matches: boolean,
+  ][] = [
+    ['there is no selector', null, {}, true],
+    ['the selector is empty', {}, {}, true],
+    ['it carries every pair and more', { role: 'edge' }, { role: 'edge', region: 'eu' }, true],
+    ['one pair differs', { role: 'edge', region: 'eu' }, { role: 'edge', region: 'us' }, false],
+    ['it lacks one', { role: 'edge' }, {}, false],
+    ['values differ in case', { role: 'edge' }, { role: 'Edge' }, false],
+    ['the selector asks for an empty value that is absent', { role: '' }, {}, false],
   ];
-  for (const { reason, selector, labels, matches } of rows)
+  for (const [reason, selector, labels, matches] of rows)
     it(`${matches ? 'takes' : 'leaves out'} a node where ${reason}`, () =>
       expect(matchesSelector(selector, labels)).to.equal(matches));
 
@@ -41,25 +26,13 @@ describe('which nodes run a pipeline', () => {
     rollout: null,
   };
   const node = { labels: { role: 'edge' }, maintenance: false };
-  const versions: { reason: string; version: string | null; got: string | null }[] = [
-    { reason: 'a node that matches', version: 'v2', got: versionForNode(deployed, node) },
-    {
-      reason: 'a node that does not match',
-      version: null,
-      got: versionForNode(deployed, { ...node, labels: {} }),
-    },
-    {
-      reason: 'a node in maintenance',
-      version: null,
-      got: versionForNode(deployed, { ...node, maintenance: true }),
-    },
-    { reason: 'a draft', version: null, got: versionForNode({ ...deployed, isDraft: true }, node) },
-    {
-      reason: 'what was never deployed',
-      version: null,
-      got: versionForNode({ ...deployed, deployedVersionId: null }, node),
-    },
+  const versions: [reason: string, version: string | null, got: string | null][] = [
+    ['a node that matches', 'v2', versionForNode(deployed, node)],
+    ['a node that does not match', null, versionForNode(deployed, { ...node, labels: {} })],
+    ['a node in maintenance', null, versionForNode(deployed, { ...node, maintenance: true })],
+    ['a draft', null, versionForNode({ ...deployed, isDraft: true }, node)],
+    ['what was never deployed', null, versionForNode({ ...deployed, deployedVersionId: null }, node)],
   ];
-  for (const { reason, version, got } of versions)
+  for (const [reason, version, got] of versions)
     it(`gives ${version ?? 'nothing'} to ${reason}`, () => expect(got).to.equal(version));
 });

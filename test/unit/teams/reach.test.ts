@@ -1,13 +1,13 @@
 /** Whose account the ADMIN of a team may lock, unlock and reset. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { outOfReach } from '../../../controller/identity/teams/mapping-reach.ts';
+import { outOfReachReason } from '../../../controller/identity/teams/account-reach.ts';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
 import type { Role } from '../../../schemas/api/common.ts';
 
 const caller = (roles: Record<string, Role>, isSuperAdmin = false): Actor => ({
   ...{ type: 'user', userId: 'caller', email: 'caller@example.org', name: 'Caller' },
-  ...{ isSuperAdmin, roles: new Map(Object.entries(roles)), sessionId: 's', owes: null },
+  ...{ isSuperAdmin, roles: new Map(Object.entries(roles)), sessionId: 's', requiredAction: null },
 });
 const somebody = (
   teamIds: string[],
@@ -53,7 +53,7 @@ describe('the reach of an ADMIN', () => {
   ];
   for (const { reason, roles, account, within } of CASES) {
     it(`${within ? 'takes in' : 'ends before'} ${reason}`, () => {
-      const told = outOfReach(caller(roles), account);
+      const told = outOfReachReason(caller(roles), account);
       if (within) expect(told).to.equal(null);
       else expect(told).to.be.a('string');
     });
@@ -61,8 +61,10 @@ describe('the reach of an ADMIN', () => {
 
   it('of a super admin is everybody but themselves', () => {
     const root = caller({}, true);
-    expect(outOfReach(root, somebody(['x'], { isSuperAdmin: true }))).to.equal(null);
-    expect(outOfReach(root, somebody(['x'], { userId: 'caller', isSuperAdmin: true }))).to.be.a('string');
+    expect(outOfReachReason(root, somebody(['x'], { isSuperAdmin: true }))).to.equal(null);
+    expect(outOfReachReason(root, somebody(['x'], { userId: 'caller', isSuperAdmin: true }))).to.be.a(
+      'string',
+    );
   });
 
   it('never takes in an account that may do what the caller may not, and names no team', () => {
@@ -70,7 +72,7 @@ describe('the reach of an ADMIN', () => {
     const roles = fc.dictionary(teams, fc.constantFrom<Role>('VIEWER', 'EDITOR', 'ADMIN'));
     fc.assert(
       fc.property(roles, fc.uniqueArray(teams, { minLength: 1 }), fc.boolean(), (own, of, isSuperAdmin) => {
-        const told = outOfReach(caller(own), somebody(of, { isSuperAdmin }));
+        const told = outOfReachReason(caller(own), somebody(of, { isSuperAdmin }));
         expect(told === null).to.equal(!isSuperAdmin && of.every((team) => own[team] === 'ADMIN'));
         expect(told ?? '').not.to.match(/team-[a-d]/);
       }),

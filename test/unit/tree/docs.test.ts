@@ -51,6 +51,17 @@ describe('the documentation', () => {
     });
   }
 
+  for (const page of globSync('{agent,api,controller,reconcilers}/**/README.md', { cwd: root }).sort())
+    it(`names files in ${page} that exist`, () => {
+      const named = allMatches(read(page), /`([\w./-]+\.ts)`/g);
+      const gone = named.filter(
+        (name) =>
+          !existsSync(join(root, name)) &&
+          globSync(`**/${name}`, { cwd: join(root, dirname(page)) }).length === 0,
+      );
+      expect(gone).to.deep.equal([]);
+    });
+
   it('lists every page of docs/ in docs/README.md', () => {
     const index = read('docs/README.md');
     const unlisted = pages.filter(

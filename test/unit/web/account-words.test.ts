@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { isOffered, SETTINGS_PARTS, type Standing } from '../../../web/src/app/settings-pages.ts';
-import { browserInWords } from '../../../web/src/pages/account/browser-words.ts';
-import { providerProblem } from '../../../web/src/pages/account/provider-problems.ts';
-import { askedForBy } from '../../../web/src/pages/account/required-by.ts';
+import { isOffered, SETTINGS_PARTS, type SettingsScope } from '../../../web/src/app/settings-sections.ts';
+import { browserInWords } from '../../../web/src/features/account/browser-name.ts';
+import { askedForBy } from '../../../web/src/features/account/requiring-teams.ts';
+import { providerProblem } from '../../../web/src/features/sign-in/provider-problems.ts';
 
 describe('a browser in words', () => {
   const cases = [
@@ -65,8 +65,8 @@ describe('who asks for a second factor', () => {
 });
 
 describe('the parts of the settings', () => {
-  const nobody: Standing = { team: null, environment: null, isSuperAdmin: false };
-  const offered = (more: Partial<Standing>): string[] =>
+  const nobody: SettingsScope = { team: null, environment: null, isSuperAdmin: false };
+  const offered = (more: Partial<SettingsScope>): string[] =>
     SETTINGS_PARTS.filter((part) => isOffered(part, { ...nobody, ...more })).map(({ tab }) => tab);
 
   it('are one’s own for everybody, and those of the server for super admins wherever they are', () => {

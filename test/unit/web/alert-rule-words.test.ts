@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ruleInWords } from '../../../web/src/pages/alerts/rule-words.ts';
+import { ruleInWords } from '../../../web/src/features/alerts/rule-text.ts';
 
 type Rule = Parameters<typeof ruleInWords>[0];
 const rule = (change: Partial<Rule>): Rule => ({

@@ -5,7 +5,7 @@ import {
   subjectHref,
   whatWasDone,
   whoDidIt,
-} from '../../../web/src/pages/overview/audit-words.ts';
+} from '../../../web/src/features/audit/event-text.ts';
 
 const entry = (more: Partial<RecentAuditEntry>): RecentAuditEntry => ({
   id: 'a',

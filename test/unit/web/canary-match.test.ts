@@ -7,7 +7,7 @@ import {
   splitNodes,
   suggestLabels,
   windowProblem,
-} from '../../../web/src/pages/pipeline/rollout/canary-match.ts';
+} from '../../../web/src/features/pipeline/rollout/canary-match.ts';
 
 const node = (name: string, labels: Record<string, string>) => ({ id: name, name, labels });
 const NODES = [

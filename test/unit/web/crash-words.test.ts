@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { crashBackoff } from '../../../agent/supervise/crash-backoff.ts';
-import { crashInWords } from '../../../web/src/components/crash-words.ts';
+import { crashInWords } from '../../../web/src/features/engine-reports/crash-text.ts';
 
 describe('a crash in words', () => {
   it('counts the crashes and bounds the wait for the next start', () => {

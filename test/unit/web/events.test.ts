@@ -1,8 +1,7 @@
 /** Pure parts of the tab that shows events, and the life of a live tap. */
 import { expect } from 'chai';
 import type { GraphNode } from '../../../schemas/api/pipelines.ts';
-import { pathBefore, pathsOfEvent, vrlPath } from '../../../web/src/components/vrl-paths.ts';
-import { LiveTap, type TapStream } from '../../../web/src/pages/pipeline/events/live-tap.ts';
+import { LiveTap, type TapStream } from '../../../web/src/features/pipeline/events/live-tap.ts';
 import {
   cleared,
   EMPTY_TAP,
@@ -10,8 +9,9 @@ import {
   rateOf,
   released,
   withEvents,
-} from '../../../web/src/pages/pipeline/events/tap-buffer.ts';
-import { firstOf, neighboursOf, tapTargets } from '../../../web/src/pages/pipeline/events/tap-targets.ts';
+} from '../../../web/src/features/pipeline/events/tap-buffer.ts';
+import { firstOf, neighboursOf, tapTargets } from '../../../web/src/features/pipeline/events/tap-targets.ts';
+import { pathBefore, pathsOfEvent, vrlPath } from '../../../web/src/ui/code/vrl-paths.ts';
 import { patient } from '../../support/harness/patience.ts';
 
 const component = (

@@ -1,8 +1,7 @@
 /** What pages say when a call has failed. */
-import { TRPCClientError } from '@trpc/client';
 import { expect } from 'chai';
-import { describeFailure, mayRetry, retryDelayMs } from '../../../web/src/api/client.ts';
-import { formatRelative } from '../../../web/src/components/format.ts';
+import { describeFailure, mayRetry, retryDelayMs, TRPCClientError } from '../../../web/src/api/client.ts';
+import { formatRelative } from '../../../web/src/ui/text/format.ts';
 
 const thrown = (code: string, message: string, details: object = {}) =>
   TRPCClientError.from({
@@ -13,7 +12,7 @@ const failure = (code: string, message: string) => describeFailure(thrown(code, 
 describe('what a page says of a failure', () => {
   for (const [code, message] of [
     ['BAD_REQUEST', 'The code is wrong, or was used already. Take the next one'],
-    ['NOT_FOUND', 'There is no account with the address ada@example.org: a super admin makes accounts'],
+    ['NOT_FOUND', 'No account has the address ada@example.org: a super admin can create it'],
     ['CONFLICT', 'It is the last one; make another first'],
     ['TOO_MANY_REQUESTS', 'Too many searches and plans run at the moment. Try again in 3 s'],
     ['SERVICE_UNAVAILABLE', 'The database took too long for this and it was stopped. Narrow the search'],

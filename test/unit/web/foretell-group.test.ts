@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { NodeSummary } from '../../../schemas/api/fleet.ts';
 import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
 import { type GroupRule, labelsOf } from '../../../schemas/node-groups/membership.ts';
-import { foretellGroup } from '../../../web/src/pages/fleet/foretell-group.ts';
+import { foretellGroup } from '../../../web/src/features/fleet/groups/group-preview.ts';
 
 type Labels = Record<string, string>;
 

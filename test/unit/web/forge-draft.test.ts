@@ -13,7 +13,7 @@ import {
   forgeInput,
   makeSecret,
   problemOfForge,
-} from '../../../web/src/pages/git/forge-draft.ts';
+} from '../../../web/src/features/git/binding/forge-draft.ts';
 
 const REMOTE = 'https://git.example.com/team/config.git';
 const BOUND: BoundForge = {

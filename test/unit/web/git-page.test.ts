@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { DEFAULT_POLICY } from '../../../schemas/api/git-policy.ts';
 import type { GitSyncStatus, ManifestStatus } from '../../../schemas/api/git-sync.ts';
-import { hunksOf } from '../../../web/src/components/unified-diff.ts';
 import {
   accessOf,
   bindingDraft,
@@ -10,9 +9,10 @@ import {
   hostOf,
   isSsh,
   problemOfDraft,
-} from '../../../web/src/pages/git/binding-draft.ts';
-import { forgeLink } from '../../../web/src/pages/git/forge-link.ts';
-import { isOnlyRead, keptBackWord, whatIsWrong } from '../../../web/src/pages/git/wrong.ts';
+} from '../../../web/src/features/git/binding/binding-draft.ts';
+import { forgeLink } from '../../../web/src/features/git/forge-link.ts';
+import { isOnlyRead, keptBackWord, whatIsWrong } from '../../../web/src/features/git/git-problem.ts';
+import { hunksOf } from '../../../web/src/ui/code/unified-diff.ts';
 
 const AT = new Date('2026-01-02T03:04:05Z');
 

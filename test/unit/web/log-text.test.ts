@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lineTime, mayBeJson, plainText, prettyJson } from '../../../web/src/components/logs/log-text.ts';
+import { lineTime, mayBeJson, plainText, prettyJson } from '../../../web/src/ui/log/log-text.ts';
 
 const ESC = '\u001b';
 

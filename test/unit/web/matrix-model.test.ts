@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { cellCode, type FleetMatrix, type MatrixNode } from '../../../schemas/api/matrix.ts';
 import type { NodePipelineStatus } from '../../../schemas/api/pipelines.ts';
-import { type MatrixFilter, nextProblem, viewOf } from '../../../web/src/pages/fleet/matrix-model.ts';
+import {
+  type MatrixFilter,
+  nextProblem,
+  viewOf,
+} from '../../../web/src/features/fleet/matrix/matrix-model.ts';
 
 const EVERYTHING: MatrixFilter = { node: '', pipeline: '', health: '', differing: false, grouped: false };
 const VERSION = 3;

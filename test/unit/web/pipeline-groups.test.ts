@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import type { PipelineGroup } from '../../../schemas/api/pipeline-order.ts';
-import { groupPaths, levelsOf, subtreeIds, treeOf } from '../../../web/src/pages/pipelines/group-tree.ts';
+import {
+  groupPaths,
+  levelsOf,
+  subtreeIds,
+  treeOf,
+} from '../../../web/src/features/pipelines/groups/group-tree.ts';
 
 const at = new Date(0);
 const group = (id: string, parentId: string | null, pipelineCount = 0): PipelineGroup => ({

@@ -1,11 +1,11 @@
 /** Pure parts of the pages that change pipelines. */
 import { expect } from 'chai';
 import type { DependencyGraph } from '../../../schemas/api/pipeline-order.ts';
-import { labelsOf, rowsOf } from '../../../web/src/components/label-rows.ts';
-import { behind, pipelinesOf, type Use } from '../../../web/src/pages/library/shared-uses.ts';
-import { around, connected } from '../../../web/src/pages/pipeline/dependencies-graph.ts';
-import { copyOfTemplate } from '../../../web/src/pages/pipelines/template-copy.ts';
-import { eventProblem } from '../../../web/src/pages/playground/event-problem.ts';
+import { behind, pipelinesOf, type Use } from '../../../web/src/features/library/shared-component-usage.ts';
+import { around, connected } from '../../../web/src/features/pipeline/dependencies/dependency-graph.ts';
+import { copyOfTemplate } from '../../../web/src/features/pipelines/template-copy.ts';
+import { eventProblem } from '../../../web/src/features/playground/event-problem.ts';
+import { labelsOf, rowsOf } from '../../../web/src/ui/form/label-rows.ts';
 
 const graph = (ids: string, ...pairs: string[]): DependencyGraph => ({
   nodes: [...ids].map((id) => ({ id, name: id, isDraft: false, managedBy: 'ui', gate: [] })),

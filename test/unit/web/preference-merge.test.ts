@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { keptText, mergeChoices, parseKept } from '../../../web/src/app/preference-merge.ts';
+import { keptText, mergeChoices, parseKept } from '../../../web/src/app/preferences/preference-merge.ts';
 
 const choices = (entries: Record<string, [value: string, at: number]>) =>
   new Map(Object.entries(entries).map(([key, [value, at]]) => [key, { value, at }]));

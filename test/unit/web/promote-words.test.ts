@@ -4,7 +4,7 @@ import {
   outcomeInWords,
   promoteWord,
   targetsOf,
-} from '../../../web/src/pages/pipeline/promote/promote-words.ts';
+} from '../../../web/src/features/pipeline/promote/promote-text.ts';
 
 const PULL_REQUEST = {
   number: 12,

@@ -7,21 +7,21 @@ import type { Promotion } from '../../../schemas/api/promotions.ts';
 import {
   inOrderOfNeed,
   mayCancel,
-  standingOf,
+  pullRequestBadge,
   statusInWords,
   stepsOf,
   whyNotDecide,
-} from '../../../web/src/pages/promotions/words.ts';
+} from '../../../web/src/features/promotions/promotion-text.ts';
 import {
   type ChangedFile,
+  conversationOf,
   filesInWords,
   landingOf,
   openedAtFirst,
-  saidIn,
   stepsOfPull,
   testsInWords,
   testsOf,
-} from '../../../web/src/pages/pull-request/review.ts';
+} from '../../../web/src/features/pull-request/review.ts';
 
 const AT = new Date('2026-01-02T03:04:05Z');
 const LATER = new Date('2026-01-02T03:05:05Z');
@@ -162,7 +162,7 @@ describe('promotions in words', () => {
 
   it('calls a pull request by what matters most', () => {
     const of = (change: object) =>
-      standingOf({ state: 'open', isDraft: false, mergeable: 'clean', ...change }).word;
+      pullRequestBadge({ state: 'open', isDraft: false, mergeable: 'clean', ...change }).word;
     expect(of({})).to.equal('Open');
     expect(of({ isDraft: true })).to.equal('Draft');
     expect(of({ isDraft: true, mergeable: 'conflict' })).to.equal('Conflicts');
@@ -300,7 +300,7 @@ describe('a review in words', () => {
   });
 
   it('tells comments and reviews in the order in which they came', () => {
-    const said = saidIn({
+    const said = conversationOf({
       comments: [{ id: 'c', author: 'Ada', body: 'Why?', createdAt: LATER, updatedAt: LATER, own: true }],
       reviews: [
         {

@@ -1,17 +1,17 @@
 /** What else is said of a provider, as it is typed and as it is sent. */
 import { expect } from 'chai';
-import { withParameters } from '../../../web/src/api/with-parameters.ts';
+import { withParameters } from '../../../web/src/api/sign-in-url.ts';
 import {
   groupsDraft,
   groupsInput,
   problemOfPatterns,
-} from '../../../web/src/pages/settings/single-sign-on/groups-draft.ts';
+} from '../../../web/src/features/settings/single-sign-on/groups-draft.ts';
 import {
   NO_OPTIONS,
   optionsDraft,
   optionsInput,
   problemOfOptions,
-} from '../../../web/src/pages/settings/single-sign-on/options-draft.ts';
+} from '../../../web/src/features/settings/single-sign-on/options-draft.ts';
 
 describe('the draft of what else is said of a provider', () => {
   it('is the same after a round trip', () => {

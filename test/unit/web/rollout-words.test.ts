@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import {
   broadenTouches,
   rollbackTouches,
+  rolloutBadge,
   stagesOf,
-  standingOf,
   windowOf,
-} from '../../../web/src/pages/pipeline/rollout/rollout-words.ts';
+} from '../../../web/src/features/pipeline/rollout/rollout-text.ts';
 
 const reached = (total: number, onVersion = 0, more = {}) => ({
   total,
@@ -89,7 +89,7 @@ describe('the stages of a rollout', () => {
     const held = { ...ROLLOUT, heldReason: 'too few events', onPass: 'hold' as const };
     expect(stagesOf(held, at(60))[1]?.tone).to.equal('held');
     expect(stagesOf(held, at(60))[2]?.words).to.equal('9 more nodes, when somebody says so');
-    expect(standingOf(held).word).to.equal('Waits for a decision');
+    expect(rolloutBadge(held).word).to.equal('Waits for a decision');
   });
 });
 

@@ -4,8 +4,8 @@ import {
   meaningOf,
   NEW_RULE,
   thresholdProblem,
-} from '../../../web/src/pages/alerts/rule-draft.ts';
-import { ruleInWords } from '../../../web/src/pages/alerts/rule-words.ts';
+} from '../../../web/src/features/alerts/rule-draft.ts';
+import { ruleInWords } from '../../../web/src/features/alerts/rule-text.ts';
 
 describe('an alert rule while it is written', () => {
   it('takes numbers, and says what is none', () => {

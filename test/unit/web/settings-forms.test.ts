@@ -1,8 +1,11 @@
 /** The parts of the settings of people and server that compute. */
 import { expect } from 'chai';
-import { numberProblem, wholeNumber } from '../../../web/src/pages/settings/server/whole-number.ts';
-import { expiryWords, isExpired, standing } from '../../../web/src/pages/settings/service-account-expiry.ts';
-import { followedWords } from '../../../web/src/pages/settings/single-sign-on/followed.ts';
+import {
+  expiryRank,
+  expiryWords,
+  isExpired,
+} from '../../../web/src/features/settings/access/service-account-expiry.ts';
+import { numberProblem, wholeNumber } from '../../../web/src/features/settings/server/whole-number.ts';
 import {
   groupsDraft,
   groupsInput,
@@ -10,14 +13,15 @@ import {
   nextKey,
   problemOfRow,
   sameGroups,
-} from '../../../web/src/pages/settings/single-sign-on/groups-draft.ts';
+} from '../../../web/src/features/settings/single-sign-on/groups-draft.ts';
+import { followedWords } from '../../../web/src/features/settings/single-sign-on/live-fields.ts';
 import {
   mayKeepSecret,
   problemOfProvider,
   providerDraft,
   providerInput,
-} from '../../../web/src/pages/settings/single-sign-on/provider-draft.ts';
-import { issuerName, linkedProvider } from '../../../web/src/pages/settings/users/linked-provider.ts';
+} from '../../../web/src/features/settings/single-sign-on/provider-draft.ts';
+import { issuerName, linkedProvider } from '../../../web/src/features/settings/users/linked-provider.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -42,7 +46,7 @@ describe('the end of a key', () => {
       { expiresAt: at(0), revokedAt: null },
       { expiresAt: null, revokedAt: null },
     ];
-    expect(keys.map((key) => standing(key, NOW))).to.deep.equal([2, 1, 0]);
+    expect(keys.map((key) => expiryRank(key, NOW))).to.deep.equal([2, 1, 0]);
     expect(isExpired({ expiresAt: null, revokedAt: null }, NOW)).to.equal(false);
   });
 });
@@ -95,7 +99,7 @@ describe('mappings of groups', () => {
     expect(followedWords({ added: 3, changed: 1, removed: 2 })).to.equal(
       '3 memberships were added, 1 was changed, 2 were removed.',
     );
-    expect(followedWords({ added: 0, changed: 0, removed: 0 })).to.equal('No membership changes by that.');
+    expect(followedWords({ added: 0, changed: 0, removed: 0 })).to.equal('No membership changes.');
   });
 });
 

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import type { Environment } from '../../../schemas/api/environments.ts';
 import type { ShownBackendConfig } from '../../../schemas/api/secret-backends.ts';
-import { configOf, heldBy, isComplete, storeDraft } from '../../../web/src/pages/settings/store-draft.ts';
+import {
+  configOf,
+  heldBy,
+  isComplete,
+  storeDraft,
+} from '../../../web/src/features/settings/environment/store-draft.ts';
 
 /** The parts of an environment that the form looks at. */
 const shown = (

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { removedInWords } from '../../../web/src/pages/pipeline/versions-removed.ts';
+import { removedInWords } from '../../../web/src/features/pipeline/versions/removed-versions.ts';
 
 const versions = (...numbers: number[]) => numbers.map((version) => ({ version }));
 

@@ -2,7 +2,9 @@ import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
 import superjson, { type SuperJSONResult } from 'superjson';
 import type { AppRouter } from '../../../api/procedures/router.ts';
 import type { Me } from '../../../schemas/api/people.ts';
-import { obligationOf } from './obligation.ts';
+import { obligationOf } from './required-action.ts';
+
+export { TRPCClientError };
 
 /** Without a copy of what was just read: a list of thousands of nodes has megabytes. */
 const transformer = {
@@ -116,7 +118,7 @@ const detailOf = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
 
 /** What the person has to do before anything else, where that is why a call was refused. */
-export function owedBy(error: unknown): Me['owes'] {
+export function requiredActionOf(error: unknown): Me['owes'] {
   return obligationOf(error instanceof TRPCClientError ? textOf(error.data, 'owes') : null);
 }
 

@@ -3,7 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import type { UiEvent, UiTopic } from '../../../schemas/api/git-sync.ts';
 import type { LiveMeta } from './queries.ts';
-import { askHealth } from './reach.ts';
+import { askHealth } from './reachability.ts';
 import { sessionQuery } from './session.ts';
 
 export type LiveState =

@@ -13,79 +13,101 @@ import {
   useRouteError,
 } from 'react-router';
 import type { TeamSummary } from '../../../schemas/api/people.ts';
-import { isUnauthorized, mayRetry, owedBy, retryDelayMs } from '../api/client.ts';
-import { watchReach } from '../api/reach.ts';
+import { isUnauthorized, mayRetry, requiredActionOf, retryDelayMs } from '../api/client.ts';
+import { watchReach } from '../api/reachability.ts';
 import { type Session, SIGNED_OUT, sessionQuery } from '../api/session.ts';
-import { ErrorState, SkeletonRows } from '../components/states.tsx';
-import { TipLayer } from '../components/tips.tsx';
-import { OverviewPage } from '../pages/overview.tsx';
-import { PipelinesPage } from '../pages/pipelines.tsx';
-import { SignInPage } from '../pages/sign-in.tsx';
-import { Boundary } from './boundary.tsx';
-import { type PlaceLookup, PlaceProvider, TeamProvider, usePlaceLookup } from './environment.tsx';
-import { styleNonce } from './nonce.ts';
+import { OverviewPage } from '../features/overview/overview-page.tsx';
+import { ErrorState, SkeletonRows } from '../ui/primitives/page-states.tsx';
+import { TooltipLayer } from '../ui/primitives/tooltip.tsx';
+import { Boundary } from './error-boundary.tsx';
 import { paths } from './paths.ts';
-import { PlainShell } from './plain-shell.tsx';
-import { readPreference, writePreference } from './preferences.ts';
-import { Shell } from './shell.tsx';
-import { colorScheme, theme } from './theme.ts';
+import { readPreference, writePreference } from './preferences/preferences.ts';
+import { type PlaceLookup, PlaceProvider, TeamProvider, usePlaceLookup } from './scope.tsx';
+import { styleNonce } from './security/nonce.ts';
+import { PlainShell } from './shell/plain-shell.tsx';
+import { Shell } from './shell/shell.tsx';
+import { colorScheme, cssVariablesResolver, theme } from './theme.ts';
 
-const FleetPage = lazy(() => import('../pages/fleet.tsx').then((module) => ({ default: module.FleetPage })));
-const NodePage = lazy(() => import('../pages/node.tsx').then((module) => ({ default: module.NodePage })));
-const GroupPage = lazy(() => import('../pages/group.tsx').then((module) => ({ default: module.GroupPage })));
+const PipelinesPage = lazy(() =>
+  import('../features/pipelines/pipelines-page.tsx').then((module) => ({ default: module.PipelinesPage })),
+);
+const SignInPage = lazy(() =>
+  import('../features/sign-in/sign-in-page.tsx').then((module) => ({ default: module.SignInPage })),
+);
+const FleetPage = lazy(() =>
+  import('../features/fleet/fleet-page.tsx').then((module) => ({ default: module.FleetPage })),
+);
+const NodePage = lazy(() =>
+  import('../features/node/node-page.tsx').then((module) => ({ default: module.NodePage })),
+);
+const GroupPage = lazy(() =>
+  import('../features/node-group/node-group-page.tsx').then((module) => ({ default: module.GroupPage })),
+);
 const AlertsPage = lazy(() =>
-  import('../pages/alerts.tsx').then((module) => ({ default: module.AlertsPage })),
+  import('../features/alerts/alerts-page.tsx').then((module) => ({ default: module.AlertsPage })),
 );
 const PipelinePage = lazy(() =>
-  import('../pages/pipeline.tsx').then((module) => ({ default: module.PipelinePage })),
+  import('../features/pipeline/pipeline-page.tsx').then((module) => ({ default: module.PipelinePage })),
 );
 const PipelineEditorPage = lazy(() =>
-  import('../pages/pipeline/edit-page.tsx').then((module) => ({ default: module.PipelineEditorPage })),
+  import('../features/pipeline-editor/pipeline-editor-page.tsx').then((module) => ({
+    default: module.PipelineEditorPage,
+  })),
 );
 const LibraryPage = lazy(() =>
-  import('../pages/library.tsx').then((module) => ({ default: module.LibraryPage })),
+  import('../features/library/library-page.tsx').then((module) => ({ default: module.LibraryPage })),
 );
 const PlaygroundPage = lazy(() =>
-  import('../pages/playground.tsx').then((module) => ({ default: module.PlaygroundPage })),
+  import('../features/playground/playground-page.tsx').then((module) => ({ default: module.PlaygroundPage })),
 );
-const GitPage = lazy(() => import('../pages/git.tsx').then((module) => ({ default: module.GitPage })));
+const GitPage = lazy(() =>
+  import('../features/git/git-page.tsx').then((module) => ({ default: module.GitPage })),
+);
 const PromotionsPage = lazy(() =>
-  import('../pages/promotions.tsx').then((module) => ({ default: module.PromotionsPage })),
+  import('../features/promotions/promotions-page.tsx').then((module) => ({ default: module.PromotionsPage })),
 );
 const PullRequestPage = lazy(() =>
-  import('../pages/pull-request.tsx').then((module) => ({ default: module.PullRequestPage })),
+  import('../features/pull-request/pull-request-page.tsx').then((module) => ({
+    default: module.PullRequestPage,
+  })),
 );
-const AuditPage = lazy(() => import('../pages/audit.tsx').then((module) => ({ default: module.AuditPage })));
+const AuditPage = lazy(() =>
+  import('../features/audit/audit-page.tsx').then((module) => ({ default: module.AuditPage })),
+);
 const SecretsPage = lazy(() =>
-  import('../pages/secrets.tsx').then((module) => ({ default: module.SecretsPage })),
+  import('../features/secrets/secrets-page.tsx').then((module) => ({ default: module.SecretsPage })),
 );
 const SettingsPage = lazy(() =>
-  import('../pages/settings.tsx').then((module) => ({ default: module.SettingsPage })),
+  import('../features/settings/settings-page.tsx').then((module) => ({ default: module.SettingsPage })),
 );
 const ApiDocsPage = lazy(() =>
-  import('../pages/api-docs.tsx').then((module) => ({ default: module.ApiDocsPage })),
+  import('../features/api-docs/api-docs-page.tsx').then((module) => ({ default: module.ApiDocsPage })),
 );
 const NoPlacePage = lazy(() =>
-  import('../pages/no-place.tsx').then((module) => ({ default: module.NoPlacePage })),
+  import('../features/no-environment/no-environment-page.tsx').then((module) => ({
+    default: module.NoPlacePage,
+  })),
 );
 
-const OwingPage = lazy(() => import('../pages/owing.tsx').then((module) => ({ default: module.OwingPage })));
+const OwingPage = lazy(() =>
+  import('../features/account/required-action-page.tsx').then((module) => ({ default: module.OwingPage })),
+);
 
 const setSession = (session: Session): void => {
   queryClient.setQueryData(sessionQuery.queryKey, session);
 };
 
 /** A team may ask for a second factor while its pages are open. */
-const noteOwed = (error: unknown): void => {
-  const owes = owedBy(error);
-  if (owes) setSession({ signedIn: true, owes });
+const recordRequiredAction = (error: unknown): void => {
+  const action = requiredActionOf(error);
+  if (action) setSession({ signedIn: true, owes: action });
 };
 
 const queryClient = new QueryClient({
   queryCache: new QueryCache({
-    onError: (error) => (isUnauthorized(error) ? setSession(SIGNED_OUT) : noteOwed(error)),
+    onError: (error) => (isUnauthorized(error) ? setSession(SIGNED_OUT) : recordRequiredAction(error)),
   }),
-  mutationCache: new MutationCache({ onError: noteOwed }),
+  mutationCache: new MutationCache({ onError: recordRequiredAction }),
   defaultOptions: {
     queries: {
       staleTime: 2_000,
@@ -98,7 +120,7 @@ const queryClient = new QueryClient({
 watchReach(queryClient);
 
 /**
- * Sends whoever is not signed in to the sign-in page, and back afterwards. Whoever owes something sees that instead of the
+ * Sends unauthenticated users to the sign-in page, and back afterwards. Users with a required action see that instead of the
  * page, whose address stays.
  */
 const SignedIn = () => {
@@ -153,7 +175,7 @@ const InEnvironment = () => {
   );
 };
 
-/** `/settings`: those of the environment last used; on a page of their own for whoever has none. */
+/** `/settings`: those of the environment last used; on a page of their own for users without one. */
 const SettingsAnywhere = () => {
   const lookup = usePlaceLookup(readPreference('environment'));
   const { search } = useLocation();
@@ -197,7 +219,14 @@ const Splash = () => (
 const Pages = () => (
   <>
     <Routes>
-      <Route path="/sign-in" element={<SignInPage />} />
+      <Route
+        path="/sign-in"
+        element={
+          <Suspense fallback={<Splash />}>
+            <SignInPage />
+          </Suspense>
+        }
+      />
       <Route
         path="/docs/api"
         element={
@@ -233,7 +262,7 @@ const Pages = () => (
         <Route path="*" element={<InEnvironment />} />
       </Route>
     </Routes>
-    <TipLayer />
+    <TooltipLayer />
   </>
 );
 
@@ -249,6 +278,7 @@ const router = createBrowserRouter([{ path: '*', element: <Pages />, errorElemen
 export const App = () => (
   <MantineProvider
     theme={theme}
+    cssVariablesResolver={cssVariablesResolver}
     defaultColorScheme="auto"
     colorSchemeManager={colorScheme}
     getStyleNonce={() => styleNonce}

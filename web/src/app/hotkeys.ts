@@ -1,11 +1,11 @@
 import { useEffect, useRef } from 'react';
-import { readPreference } from './preferences.ts';
+import { readPreference } from './preferences/preferences.ts';
 
 /** `mod+k` is Ctrl or Cmd; a pair such as `g p` is typed one after the other. */
 export type HotkeyMap = Record<string, (event: KeyboardEvent) => void>;
 
 const PAIR_MS = 1_000;
-/** With which every pair begins. What is typed after it is no key of its own, whoever listens. */
+/** With which every pair begins. The key after it is no key of its own for any listener. */
 const PAIR_START = 'g';
 
 const isTyping = (target: EventTarget | null): boolean =>

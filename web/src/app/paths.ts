@@ -132,7 +132,7 @@ export const paths = {
   audit: (env: string, query?: { who?: string; what?: string; q?: string; at?: string }) =>
     build(['e', env, 'audit'], query),
   settings: (env: string, query?: { tab?: SettingsTab }) => build(['e', env, 'settings'], query),
-  /** The settings of whoever has no environment; the others are led on to those of theirs. */
+  /** The settings of users without an environment; others are redirected to those of their environment. */
   settingsAnywhere: (query?: { tab?: SettingsTab }) => build(['settings'], query),
 };
 

@@ -1,4 +1,4 @@
-/** What the drift view needs beside the inventory and the status of nodes. */
+/** Queries of the drift view, beside the inventory and the status of nodes. */
 import type { Knex } from 'knex';
 
 export interface RunningChecksum {
@@ -10,7 +10,7 @@ export interface RunningChecksum {
   heardAt: Date | null;
 }
 
-/** What each node that is not archived said last of each pipeline of the environment. */
+/** The last report of each node that is not archived, for each pipeline of the environment. */
 export async function listRunningChecksums(db: Knex, environmentId: string): Promise<RunningChecksum[]> {
   return db('node_pipelines as np')
     .join('nodes as n', 'n.id', 'np.node_id')
@@ -32,7 +32,7 @@ export interface AppliedVersion {
   at: Date;
 }
 
-/** The version that stands for what git applied last, of each pipeline of the binding. */
+/** For each pipeline of the binding, the version with the spec that git applied last. */
 export async function listAppliedVersions(db: Knex, bindingId: string): Promise<AppliedVersion[]> {
   const { rows } = await db.raw<{ rows: AppliedVersion[] }>(
     `SELECT DISTINCT ON (v.pipeline_id) v.pipeline_id AS "pipelineId", v.version, v.created_at AS at

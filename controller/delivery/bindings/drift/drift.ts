@@ -1,4 +1,4 @@
-/** Where git, the database and the nodes differ, object by object: what was applied last, what is in git now, what the database holds, what runs. */
+/** Compares, object by object: the spec applied last, the spec in git now, the database, and what nodes run. */
 import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
 import { type Drift, DriftReport, ReadDrift } from '../../../../schemas/api/git-words.ts';
 import { type NodeStatus, type PipelineStatus, readStatus } from '../../../fleet/status/index.ts';
@@ -11,12 +11,12 @@ import { listAppliedVersions, listRunningChecksums, type RunningChecksum } from 
 
 declare module '../../../platform/operation/context.ts' {
   interface Services {
-    /** The checksum of what nodes are served of each version that some node of the environment gets, by the version's id. */
+    /** The checksum of the config that nodes are served, by the id of each version that some node of the environment gets. */
     servedChecksums(environmentId: string): Promise<ReadonlyMap<string, string>>;
   }
 }
 
-const NODES_TOLD = 50;
+const MAX_DIFFERING_NODES = 50;
 type Nodes = NonNullable<Drift['nodes']>;
 type NodeState = Nodes['differing'][number]['state'];
 
@@ -38,7 +38,10 @@ export const drift = query({
       ({ pipelineId }) => pipelineId,
     );
     const versions = new Map(
-      (await listAppliedVersions(ctx.db, binding.id)).map((one) => [one.pipelineId, one]),
+      (await listAppliedVersions(ctx.db, binding.id)).map((appliedVersion) => [
+        appliedVersion.pipelineId,
+        appliedVersion,
+      ]),
     );
     const served = await ctx.services.servedChecksums(environmentId);
     const statuses = new Map(pipelines.map((status) => [status.pipeline.id, status]));
@@ -107,7 +110,7 @@ const badness = ({ states }: Drift) => ORDER.indexOf(states[0] ?? 'same');
 const keyOf = ({ kind, name }: Drift) => `${kind} ${name.toLowerCase()}`;
 const byName = (a: Drift, b: Drift) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0);
 
-/** Reasons of Applied for which nothing is wrong with the manifest: somebody or something is waited for. */
+/** Reasons of `Applied` for which the manifest is not at fault: it waits for somebody or something. */
 const WAITING: ReadonlySet<string> = new Set([
   'Guarded',
   'Held',
@@ -138,15 +141,15 @@ function nodesOf(
   running: readonly RunningChecksum[],
   served: ReadonlyMap<string, string>,
 ): Nodes {
-  const said = new Map(running.map((one) => [one.nodeId, one]));
+  const reports = new Map(running.map((run) => [run.nodeId, run]));
   let total = 0;
   let same = 0;
   const differing: Nodes['differing'] = [];
   for (const { node, health, pairs } of nodes) {
-    const pair = pairs.find((one) => one.pipeline.id === pipeline.id);
+    const pair = pairs.find((pair) => pair.pipeline.id === pipeline.id);
     if (!pair) continue;
     total += 1;
-    const report = said.get(node.id);
+    const report = reports.get(node.id);
     const expected = served.get(pair.versionId ?? '');
     const state = stateOf(pair.desired, health === 'UNREACHABLE' || health === 'UNKNOWN', report, expected);
     if (state === 'same') {
@@ -164,7 +167,7 @@ function nodesOf(
     });
   }
   differing.sort((a, b) => (a.host < b.host ? -1 : a.host > b.host ? 1 : 0));
-  return { total, same, differing: differing.slice(0, NODES_TOLD) };
+  return { total, same, differing: differing.slice(0, MAX_DIFFERING_NODES) };
 }
 
 function stateOf(

@@ -1,4 +1,4 @@
-/** A repository that git is let into by the GitHub App of its forge. */
+/** Git access to a repository through the GitHub App of its forge. */
 import { isDeepStrictEqual } from 'node:util';
 import { type Keyring, KeyringError } from '../../../platform/crypto/keyring.ts';
 import { badRequest } from '../../../platform/operation/errors.ts';
@@ -10,7 +10,7 @@ interface Access {
   sealedCredentials: string | null;
 }
 
-/** Null where no key opens them: then they are what they were. */
+/** Returns null when no key opens the credentials; they count as unchanged then. */
 function opened(keyring: Keyring, id: string, { sealedCredentials }: Access): OpenedCredentials | null {
   try {
     return openCredentials(keyring, { id, sealedCredentials });
@@ -24,8 +24,8 @@ export const isByApp = (keyring: Keyring, id: string, access: Access): boolean =
   opened(keyring, id, access)?.type === 'app';
 
 /**
- * The sealed credentials that go by the app of the forge; as they are where they say that already.
- * @throws BAD_REQUEST where the forge goes by no app
+ * The credentials sealed with the app of the forge; unchanged when they hold that app already.
+ * @throws BAD_REQUEST when the forge has no app
  */
 export function sealApp(keyring: Keyring, id: string, before: Access, forge: ForgeColumns): string | null {
   const { forgeAppId, forgeUrl, forgeProject, sealedForgeToken } = forge;

@@ -1,4 +1,4 @@
-/** The forge of a binding, as administrators try it. */
+/** Administrators test the forge of a binding. */
 import { CheckedForge, OfEnvironment } from '../../../../schemas/api/git-sync.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { preconditionFailed } from '../../../platform/operation/errors.ts';
@@ -8,7 +8,7 @@ import { findBinding, setForgeError } from '../store.ts';
 export const checkForge = mutation({
   name: 'gitSync.checkForge',
   summary: 'Ask the forge whether its token is good for pull requests, comments and statuses',
-  // Of whoever may give it another token.
+  // Only those who may give it another token.
   role: 'ADMIN',
   audit: 'gitSync.forgeChecked',
   input: OfEnvironment,
@@ -22,7 +22,7 @@ export const checkForge = mutation({
   },
   async run(ctx, { environmentId }, { binding, checked }) {
     const now = await findBinding(ctx.db, environmentId);
-    // What another token was told is not told of this one.
+    // The result belongs to the token that was tested, not to a newer one.
     if (now?.revision === binding.revision)
       await setForgeError(ctx.db, binding.id, checked.ok ? null : checked.message);
     ctx.audit({

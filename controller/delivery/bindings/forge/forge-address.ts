@@ -1,7 +1,7 @@
 /**
- * Where a forge's API is and which project is meant: as given, or as the address of the repository tells. The paths of the
- * APIs are those that their makers document: GitHub Enterprise Server /api/v3, GitLab /api/v4, Gitea and Forgejo /api/v1,
- * Bitbucket Data Center /rest/api/1.0 below its context path. Azure DevOps has its own below each organization or collection.
+ * The API endpoint and the project of a forge: as given, or derived from the address of the repository. The vendors document
+ * these paths: GitHub Enterprise Server /api/v3, GitLab /api/v4, Gitea and Forgejo /api/v1, Bitbucket Data Center
+ * /rest/api/1.0 below its context path. Azure DevOps has its own API below each organization or collection.
  */
 
 import type { RemoteAddress } from '../../repository/index.ts';
@@ -12,11 +12,11 @@ export type KnownForge = Exclude<ForgeChoice, 'none'>;
 export interface ForgeEndpoint {
   /** Without a slash at its end. */
   url: string;
-  /** `owner/name`; of GitLab with all groups. */
+  /** `owner/name`; for GitLab with all groups. */
   project: string;
 }
 
-/** The message begins with the field and says what to write instead. */
+/** The message begins with the field and names what to write instead. */
 export class ForgeAddressError extends Error {
   override readonly name = 'ForgeAddressError';
 }
@@ -30,8 +30,8 @@ const API_PATH: Readonly<Record<KnownForge, string>> = {
   'azure-devops': '',
 };
 
-/** Hosts that are served by others than themselves. */
-const ELSEWHERE: Readonly<Partial<Record<KnownForge, Readonly<Record<string, string>>>>> = {
+/** Git hosts whose API is on another host. */
+const API_HOSTS: Readonly<Partial<Record<KnownForge, Readonly<Record<string, string>>>>> = {
   github: {
     'github.com': 'https://api.github.com',
     'www.github.com': 'https://api.github.com',
@@ -48,36 +48,36 @@ const ELSEWHERE: Readonly<Partial<Record<KnownForge, Readonly<Record<string, str
 
 const bracketed = (host: string) => (host.includes(':') ? `[${host}]` : host);
 
-/** What the address of a repository tells; null where it tells nothing. */
+/** The endpoint that follows from the address of a repository; its parts are null when the address does not show them. */
 export function deriveForgeEndpoint(
   name: KnownForge,
   remote: RemoteAddress,
 ): { url: string | null; project: string | null } {
-  if (name === 'azure-devops') return azurePlace(remote);
+  if (name === 'azure-devops') return azureEndpoint(remote);
   return { url: derivedUrl(name, remote), project: derivedProject(name, remote) };
 }
 
 const NOTHING = { url: null, project: null };
 
 /**
- * `https://dev.azure.com/org/project/_git/repo`, `https://org.visualstudio.com/project/_git/repo`, a collection of one's own
- * `https://host/tfs/collection/project/_git/repo`, and `git@ssh.dev.azure.com:v3/org/project/repo`. Where the project is left
- * out, it is called as the repository is.
+ * Reads `https://dev.azure.com/org/project/_git/repo`, `https://org.visualstudio.com/project/_git/repo`, a self-hosted
+ * collection `https://host/tfs/collection/project/_git/repo`, and `git@ssh.dev.azure.com:v3/org/project/repo`. An address
+ * without a project means the project with the name of the repository.
  */
-function azurePlace(remote: RemoteAddress): { url: string | null; project: string | null } {
+function azureEndpoint(remote: RemoteAddress): { url: string | null; project: string | null } {
   const parts = (pathOf(remote) ?? '')
     .replace(/^\/+|\/+$/g, '')
     .split('/')
     .map(plain);
   const { host } = remote;
-  const placeOf = (url: string, project: string[]) => ({
+  const endpointIn = (url: string, project: string[]) => ({
     url,
     project: readProject('azure-devops', project.join('/')),
   });
   if (/^(ssh\.dev\.azure|vs-ssh\.visualstudio)\.com$/.test(host)) {
     const [version, org = '', ...project] = parts;
     if (!/^v\d$/.test(version ?? '') || project.length !== 2) return NOTHING;
-    return placeOf(`https://dev.azure.com/${encodeURIComponent(org)}`, project);
+    return endpointIn(`https://dev.azure.com/${encodeURIComponent(org)}`, project);
   }
   const at = parts.indexOf('_git');
   const repo = parts[at + 1];
@@ -85,18 +85,18 @@ function azurePlace(remote: RemoteAddress): { url: string | null; project: strin
   const before = parts.slice(0, at);
   const visualStudio = /^([\w-]+)\.visualstudio\.com$/.exec(host)?.[1];
   if (visualStudio) {
-    const [project = repo] = before.filter((one) => one.toLowerCase() !== 'defaultcollection');
-    return placeOf(`https://dev.azure.com/${visualStudio}`, [project, repo]);
+    const [project = repo] = before.filter((segment) => segment.toLowerCase() !== 'defaultcollection');
+    return endpointIn(`https://dev.azure.com/${visualStudio}`, [project, repo]);
   }
   const depth = host === 'dev.azure.com' ? 1 : Math.max(1, before.length - 1);
   if (before.length === 0) return NOTHING;
   const root = before.slice(0, depth).map(encodeURIComponent).join('/');
-  return placeOf(`${originOf(remote)}/${root}`, [before[depth] ?? repo, repo]);
+  return endpointIn(`${originOf(remote)}/${root}`, [before[depth] ?? repo, repo]);
 }
 
 function derivedUrl(name: KnownForge, remote: RemoteAddress): string | null {
   const { host } = remote;
-  const known = ELSEWHERE[name]?.[host];
+  const known = API_HOSTS[name]?.[host];
   if (known) return known;
   if (name === 'bitbucket') return null;
   if (name === 'github' && host.endsWith('.ghe.com')) return `https://api.${host.replace(/^api\./, '')}`;
@@ -109,7 +109,7 @@ function originOf({ transport, host, port }: RemoteAddress): string {
   return `${transport === 'http' ? 'http' : 'https'}://${bracketed(host)}${at}`;
 }
 
-/** Bitbucket Data Center may be below a path: `https://host/bitbucket/scm/PROJ/repo.git`. */
+/** Bitbucket Data Center may run below a path: `https://host/bitbucket/scm/PROJ/repo.git`. */
 function contextOf(name: KnownForge, remote: RemoteAddress): string {
   if (name !== 'bitbucket-data-center' || remote.transport === 'ssh') return '';
   const path = pathOf(remote) ?? '';
@@ -117,7 +117,7 @@ function contextOf(name: KnownForge, remote: RemoteAddress): string {
   return at > 0 ? `/${path.slice(0, at).replace(/^\/+|\/+$/g, '')}` : '';
 }
 
-/** Of `https://host/a/b.git`, `ssh://git@host:2222/a/b` and `git@host:a/b.git` alike. */
+/** Reads `https://host/a/b.git`, `ssh://git@host:2222/a/b` and `git@host:a/b.git` alike. */
 function derivedProject(name: KnownForge, remote: RemoteAddress): string | null {
   const path = pathOf(remote);
   if (path === null) return null;
@@ -137,9 +137,9 @@ function plain(path: string): string {
 }
 
 const SEGMENT = /^[\w.-][\w.~+-]*$/;
-/** Of a person: `~ann`. */
+/** `~ann` is the project of a user. */
 const DATA_CENTER_SEGMENT = /^~?[\w.-][\w.~+-]*$/;
-/** Names of projects and repositories may have blanks and letters of every script. */
+/** Names of projects and repositories may hold blanks and letters of every script. */
 const AZURE_SEGMENT = /^[\p{L}\p{N}_][\p{L}\p{N}_ .()+-]*$/u;
 
 function segmentOf(name: KnownForge): RegExp {
@@ -158,7 +158,7 @@ function readProject(name: KnownForge, text: string): string | null {
   return fits && fine ? parts.join('/') : null;
 }
 
-const PROJECT_WORDS: Readonly<Partial<Record<KnownForge, string>>> = {
+const PROJECT_FORMS: Readonly<Partial<Record<KnownForge, string>>> = {
   gitlab: 'group/name, with all groups',
   'bitbucket-data-center': 'PROJECT/name, or ~user/name',
   'azure-devops': 'project/repository',
@@ -175,13 +175,13 @@ export function forgeEndpoint(
   if (url === null)
     throw new ForgeAddressError(
       name === 'bitbucket'
-        ? `forge.url: ${remote.host} is not bitbucket.org; where it is Bitbucket Data Center, choose "bitbucket-data-center", and where it is another server, choose "none": pull requests are kept here then`
-        : 'forge.url: the address of the repository does not tell it; write https://dev.azure.com/<organization>, or of a server of your own the address of the collection; for another server choose "none": pull requests are kept here then',
+        ? `forge.url: ${remote.host} is not bitbucket.org; choose "bitbucket-data-center" for Bitbucket Data Center, or choose "none" for another server: Headgate then keeps the pull requests itself`
+        : 'forge.url: the address of the repository does not show it; write https://dev.azure.com/<organization>, or the address of the collection on your own server; for another server choose "none": Headgate then keeps the pull requests itself',
     );
   const project = given.project === undefined ? derived.project : readProject(name, given.project);
   if (project === null)
     throw new ForgeAddressError(
-      `forge.project: ${given.project === undefined ? 'the address of the repository does not tell it' : 'this is none'}; write ${PROJECT_WORDS[name] ?? 'owner/name'}`,
+      `forge.project: ${given.project === undefined ? 'the address of the repository does not show it' : 'this is not a project'}; write ${PROJECT_FORMS[name] ?? 'owner/name'}`,
     );
   return { url, project };
 }
@@ -192,17 +192,17 @@ const EXAMPLES: Readonly<Partial<Record<KnownForge, string>>> = {
 
 function readForgeUrl(name: KnownForge, text: string, remote: RemoteAddress): string {
   const example = `write something like ${deriveForgeEndpoint(name, remote).url ?? EXAMPLES[name] ?? 'https://api.bitbucket.org/2.0'}`;
-  const refuse = (why: string) => new ForgeAddressError(`forge.url: ${why}; ${example}`);
+  const invalid = (why: string) => new ForgeAddressError(`forge.url: ${why}; ${example}`);
   const url = /[^\x21-\x7e]/.test(text) ? null : URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.hostname === '')
-    throw refuse('this is not an http(s) address');
-  if (url.username || url.password) throw refuse('the token does not belong into the address');
+    throw invalid('this is not an http(s) address');
+  if (url.username || url.password) throw invalid('the token does not belong in the address');
   if (url.search || url.hash || text.includes('?') || text.includes('#'))
-    throw refuse('the address of an API has no ? and no #');
+    throw invalid('the address of an API has no ? and no #');
   if (url.protocol === 'http:' && remote.transport !== 'http')
-    throw refuse('the token would travel in the clear by http://, which the repository does not');
+    throw invalid('http:// would send the token unencrypted, while the repository uses an encrypted address');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  const known = ELSEWHERE[name]?.[host];
+  const known = API_HOSTS[name]?.[host];
   if (known) return known;
   const path = url.pathname.replace(/\/+$/, '');
   const isApi =

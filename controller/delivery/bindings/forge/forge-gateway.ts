@@ -1,9 +1,9 @@
-/** What this room asks of the forges above it; the composition root supplies it. */
+/** What this domain asks of the forges in `reconcilers/`; the composition root supplies it. */
 import type { CheckedForge } from '../../../../schemas/api/git-sync.ts';
 import type { Binding } from '../store.ts';
 
 export interface ForgeGateway {
-  /** Asks whether the token is good for everything that is done with it. Never throws for what the forge says. */
+  /** Checks that the token may do everything that Headgate uses it for. Never throws for an answer of the forge. */
   check(binding: Binding): Promise<CheckedForge>;
 }
 

@@ -1,4 +1,4 @@
-/** Where the pull requests of a binding live, and how one comes in: what is to hold, and what may be shown of it. */
+/** The forge of a binding: the columns to store for an input, and what may be shown of them. */
 import { createPrivateKey } from 'node:crypto';
 import type {
   BindForge,
@@ -20,7 +20,7 @@ import {
 } from './forge-address.ts';
 import { sealForgeToken, sealWebhookSecret } from './forge-secrets.ts';
 
-/** Null for the embedded repository: its pull requests are always kept here. */
+/** Null for the embedded repository: Headgate keeps its pull requests itself. */
 export function boundForgeOf(binding: Binding): BoundForge | null {
   if (binding.repositoryUrl === 'embedded') return null;
   return {
@@ -34,20 +34,20 @@ export function boundForgeOf(binding: Binding): BoundForge | null {
   };
 }
 
-/** Null for a remote: its forge has rules of its own. */
+/** Null for a remote: its forge has its own rules. */
 export const reviewRulesOf = (binding: Binding): ReviewRules | null =>
   binding.repositoryUrl === 'embedded'
     ? { protectBranch: binding.protectBranch, requiredApprovals: binding.requiredApprovals }
     : null;
 
-/** Whether a binding is to have a forge after `input`. */
+/** Whether the binding has a forge after `input`. */
 export const willHaveForge = (input: ConfigureGitSync, before: Binding | null): boolean =>
   (input.forge?.name ?? before?.forge ?? 'none') !== 'none';
 
 /**
- * What a binding of `repositoryUrl` is to have after `input`. A token that was left out stays, but only towards the very
- * address that it was given for.
- * @throws BAD_REQUEST that names the field and says what to give.
+ * The columns for a binding of `repositoryUrl` after `input`. An omitted token stays, but only for the address that it was
+ * given for.
+ * @throws BAD_REQUEST that names the field and what to give
  */
 export function forgeOf(
   { keyring, targetGuard }: Context['services'],
@@ -58,35 +58,34 @@ export function forgeOf(
 ): ForgeColumns {
   if (repositoryUrl === 'embedded') {
     if (input.forge && input.forge.name !== 'none')
-      throw badRequest(
-        'forge: the repository that Headgate serves itself has its pull requests here; leave it out',
-      );
-    refuseMore(input.forge);
+      throw badRequest('forge: Headgate keeps the pull requests of its own repository itself; leave it out');
+    assertNoForgeFields(input.forge);
     return NO_FORGE;
   }
   const name = input.forge?.name ?? before?.forge ?? 'none';
   if (name === 'none') {
-    refuseMore(input.forge);
+    assertNoForgeFields(input.forge);
     return NO_FORGE;
   }
-  const place = placeOf(name, input.forge, before, repositoryUrl);
-  if (place.url !== before?.forgeUrl) assertTarget({ targetGuard }, 'forge.url', new URL(place.url).hostname);
-  const kept = before?.forge === name && before.forgeUrl === place.url ? before : null;
+  const endpoint = endpointOf(name, input.forge, before, repositoryUrl);
+  if (endpoint.url !== before?.forgeUrl)
+    assertTarget({ targetGuard }, 'forge.url', new URL(endpoint.url).hostname);
+  const previous = before?.forge === name && before.forgeUrl === endpoint.url ? before : null;
   const token = input.forge?.app ? appKeyOf(name, input.forge) : input.forge?.token;
-  if (token === undefined && (kept?.sealedForgeToken ?? null) === null)
+  if (token === undefined && (previous?.sealedForgeToken ?? null) === null)
     throw badRequest(
       before?.sealedForgeToken
-        ? `forge.token: the one that is kept was given for ${before.forgeUrl}, not for ${place.url}; give one for that, or {"name":"none"} as forge`
-        : 'forge.token is missing; give one that may write pull requests, comments and commit statuses',
+        ? `forge.token: the stored token was given for ${before.forgeUrl}, not for ${endpoint.url}; give a token for that address, or {"name":"none"} as forge`
+        : 'forge.token is missing; give a token that may write pull requests, comments and commit statuses',
     );
   if (!input.forge?.app && token !== undefined && /[^\x21-\x7e]/.test(token))
     throw badRequest('forge.token holds a blank or a line break; was it copied with one?');
   return {
     forge: name,
-    forgeUrl: place.url,
-    forgeProject: place.project,
+    forgeUrl: endpoint.url,
+    forgeProject: endpoint.project,
     ...(token === undefined
-      ? { sealedForgeToken: kept?.sealedForgeToken ?? null, forgeAppId: kept?.forgeAppId ?? null }
+      ? { sealedForgeToken: previous?.sealedForgeToken ?? null, forgeAppId: previous?.forgeAppId ?? null }
       : {
           sealedForgeToken: sealForgeToken(keyring, bindingId, token),
           forgeAppId: input.forge?.app?.id ?? null,
@@ -97,27 +96,27 @@ export function forgeOf(
 
 /** @throws BAD_REQUEST */
 function appKeyOf(name: KnownForge, { app, token }: BindForge): string {
-  if (name !== 'github') throw badRequest('forge.app is of use with GitHub only; give a token');
+  if (name !== 'github') throw badRequest('forge.app works with GitHub only; give a token');
   if (token !== undefined) throw badRequest('forge.token and forge.app are both given; give one of them');
   const pem = app?.privateKey.trim() ?? '';
   try {
     if (createPrivateKey(pem).asymmetricKeyType === 'rsa') return pem;
   } catch {
-    // Told below, without what the library makes of it.
+    // Reported below, without the message of the library.
   }
   throw badRequest(
-    'forge.app.privateKey is no RSA key in PEM form; generate a private key on the page of the app, and give the whole file',
+    'forge.app.privateKey is not an RSA key in PEM form; generate a private key on the page of the app, and give the whole file',
   );
 }
 
-function refuseMore(forge: BindForge | undefined): void {
+function assertNoForgeFields(forge: BindForge | undefined): void {
   const given = (['url', 'project', 'token', 'app', 'webhookSecret'] as const).find(
     (field) => forge?.[field] != null,
   );
-  if (given) throw badRequest(`forge.${given} is of use with a forge only; name it, or leave it out`);
+  if (given) throw badRequest(`forge.${given} needs a forge; name the forge, or leave the field out`);
 }
 
-function placeOf(
+function endpointOf(
   name: KnownForge,
   given: BindForge | undefined,
   before: Binding | null,
@@ -125,19 +124,19 @@ function placeOf(
 ): ForgeEndpoint {
   try {
     const remote = readAddress(repositoryUrl);
-    return forgeEndpoint(name, given ?? (before ? chosenBy(before) : {}), remote);
+    return forgeEndpoint(name, given ?? (before ? chosenEndpoint(before) : {}), remote);
   } catch (error) {
     throw error instanceof ForgeAddressError ? badRequest(error.message) : error;
   }
 }
 
-/** What somebody had chosen, and no address tells: the rest follows the repository where that moves. */
-function chosenBy({ forge, forgeUrl, forgeProject, repositoryUrl }: Binding): Partial<ForgeEndpoint> {
+/** What somebody chose instead of the derived endpoint. The rest follows the repository when its address changes. */
+function chosenEndpoint({ forge, forgeUrl, forgeProject, repositoryUrl }: Binding): Partial<ForgeEndpoint> {
   if (forge === 'none' || repositoryUrl === 'embedded') return {};
-  const told = deriveForgeEndpoint(forge, readAddress(repositoryUrl));
+  const derived = deriveForgeEndpoint(forge, readAddress(repositoryUrl));
   return {
-    ...(forgeUrl === null || forgeUrl === told.url ? {} : { url: forgeUrl }),
-    ...(forgeProject === null || forgeProject === told.project ? {} : { project: forgeProject }),
+    ...(forgeUrl === null || forgeUrl === derived.url ? {} : { url: forgeUrl }),
+    ...(forgeProject === null || forgeProject === derived.project ? {} : { project: forgeProject }),
   };
 }
 
@@ -157,7 +156,7 @@ function webhookSecretOf(
   return sealWebhookSecret(keyring, bindingId, secret);
 }
 
-/** Left out: as it is. @throws BAD_REQUEST for a remote. */
+/** Undefined when `input` leaves the rules as they are. @throws BAD_REQUEST for a remote */
 export function reviewOf(
   input: ConfigureGitSync,
   before: Binding | null,
@@ -165,7 +164,7 @@ export function reviewOf(
 ): ReviewRules | undefined {
   if (input.review === undefined) return undefined;
   if (repositoryUrl !== 'embedded')
-    throw badRequest('review: the rules of a remote are set where it is; leave them out');
+    throw badRequest('review: a remote repository has the rules of its own forge; leave them out');
   return {
     protectBranch: before?.protectBranch ?? false,
     requiredApprovals: before?.requiredApprovals ?? 0,
@@ -173,7 +172,7 @@ export function reviewOf(
   };
 }
 
-/** For the audit log: of what is sealed that it changed, never to what. */
+/** For the audit log. A sealed value appears as set or changed, never as itself. */
 export function forgeDiff(before: ForgeColumns | null, after: ForgeColumns): Record<string, unknown> {
   const was = before ?? NO_FORGE;
   const plain = (field: 'forge' | 'forgeUrl' | 'forgeProject' | 'forgeAppId') =>

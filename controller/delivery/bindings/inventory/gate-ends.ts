@@ -1,4 +1,4 @@
-/** The first two points of a gate, of an environment's and of a manifest's: how far git was read, and how far what it says was accepted. */
+/** The first two points of a gate strip, `git` and `accepted`, of an environment and of a manifest. */
 import type { GateSegment, GateState } from '../../../../schemas/api/common.ts';
 import type { Binding } from '../store.ts';
 import type { ManifestRecord } from './inventory-store.ts';
@@ -11,9 +11,9 @@ export const UNBOUND = { git: NEVER, accepted: NEVER };
 export interface ManifestCounts {
   importErrors: number;
   manifests: number;
-  /** Those whose deletion waits. */
+  /** Manifests whose deletion waits. */
   waiting: number;
-  /** A plan waits for an ADMIN. */
+  /** A plan waits for the approval of an ADMIN. */
   planWaits: boolean;
 }
 
@@ -49,7 +49,7 @@ export function gateEnds(
     at: binding.lastPassAt,
     reason:
       importErrors > 0
-        ? `${importErrors} import error${importErrors === 1 ? '' : 's'}; what was accepted before runs on`
+        ? `${importErrors} import error${importErrors === 1 ? '' : 's'}; what was accepted before keeps running`
         : binding.suspendedAt !== null
           ? 'Suspended'
           : binding.mode !== 'sync'
@@ -67,7 +67,7 @@ export function gateEnds(
 
 const IN_DOCUMENT: ReadonlySet<string> = new Set(['Parsed', 'Validated', 'Tested']);
 
-/** Of one that has no strip of nodes, as a pipeline has it: refused so far, or of a kind that runs nowhere. */
+/** For manifests without nodes: those refused so far, and kinds that run nowhere. */
 export function manifestEnds(
   manifest: Pick<ManifestRecord, 'conditions' | 'seenCommit' | 'appliedCommit' | 'prunePending'>,
 ) {

@@ -1,4 +1,4 @@
-/** The inventory of a binding: its manifests beside what the database holds of their objects, and what is wrong with them. */
+/** The inventory of a binding: its manifests with the state of their objects in the database, and its import errors. */
 import type { Knex } from 'knex';
 import type { Condition } from '../../../../schemas/api/common.ts';
 import type { ImportError } from '../../../../schemas/api/git-sync.ts';
@@ -16,7 +16,7 @@ export interface ManifestRecord {
   line: number;
   objectId: string | null;
   appliedHash: string | null;
-  /** What beside the spec was applied: labels, uid, editor data. */
+  /** The rest of what was applied: labels, uid, editor data. */
   appliedMeta: string | null;
   appliedCommit: string | null;
   seenHash: string | null;
@@ -27,11 +27,11 @@ export interface ManifestRecord {
 }
 
 export interface InventoryRecord extends ManifestRecord {
-  /** What the object is called; another name than the line's where a pass renamed it and did not live to record it. */
+  /** The name of the object. It differs from the line's name when a pass renamed the object and died before it recorded that. */
   objectName: string | null;
-  /** The spec hash that the object in the database carries; null when there is no live object, or somebody else changed it. */
+  /** The spec hash of the object in the database; null without a living object, or after somebody else changed it. */
   objectHash: string | null;
-  /** Whether its newest version is the one that runs, on canary nodes at least; false for a draft, true for kinds without versions, null when there is no object. */
+  /** Whether its newest version runs, at least on canary nodes; false for a draft, true for kinds without versions, null without an object. */
   objectDeployed: boolean | null;
   objectVersion: number | null;
 }
@@ -54,7 +54,7 @@ const JOIN_OBJECTS = (kind: string, id: string) =>
    LEFT JOIN alert_rules r ON r.id = ${id} AND ${kind} = 'AlertRule' AND r.tombstoned_at IS NULL
    LEFT JOIN node_groups g ON g.id = ${id} AND ${kind} = 'NodeGroup' AND g.tombstoned_at IS NULL`;
 
-/** One line of it. */
+/** One line of the inventory. */
 export async function readLine(
   db: Knex,
   bindingId: string,
@@ -69,7 +69,7 @@ export async function readLine(
   return rows[0] ?? null;
 }
 
-/** The inventory, beside what the database holds of each object; also of objects that no line tells of. */
+/** The inventory with the state of each object; includes git-owned objects that have no line. */
 export async function readInventory(db: Knex, bindingId: string): Promise<InventoryRecord[]> {
   const { rows } = await db.raw<{ rows: InventoryRecord[] }>(
     `SELECT ${MANIFEST_COLUMNS}, ${OBJECT_FACTS} FROM git_manifests m ${JOIN_OBJECTS('m.kind', 'm.object_id')}
@@ -89,32 +89,32 @@ export async function readInventory(db: Knex, bindingId: string): Promise<Invent
 }
 
 /**
- * Whether a pass has renamed the object of the line and did not live to record it. Where somebody else has renamed it, the
- * line knows what was applied, and that stands.
+ * Whether a pass renamed the object of the line and died before it recorded that. After a rename by somebody else the line
+ * still knows what was applied, and stays as it is.
  */
-export const isLeftBehind = ({ appliedHash, objectName, nameKey }: InventoryRecord): boolean =>
+export const isUnrecordedRename = ({ appliedHash, objectName, nameKey }: InventoryRecord): boolean =>
   appliedHash === null && objectName !== null && nameKeyOf(objectName) !== nameKey;
 
-/** Puts lines that were left behind under the names that their objects have. What stood there stands for nothing living. */
-export async function followNames(
+/** Moves such lines to the names of their objects. A line that has that name already describes no living object. */
+export async function recordRenames(
   tx: Knex,
   bindingId: string,
-  behind: readonly InventoryRecord[],
+  renamed: readonly InventoryRecord[],
 ): Promise<void> {
-  const moved = behind.map((line) => {
+  const moved = renamed.map((line) => {
     const name = line.objectName ?? line.name;
     return { ...line, name, nameKey: nameKeyOf(name) };
   });
-  await deleteManifests(tx, bindingId, behind);
+  await deleteManifests(tx, bindingId, renamed);
   await upsertManifests(tx, bindingId, moved);
   await renameHolds(
     tx,
     bindingId,
-    behind.map(({ kind, nameKey, name, objectName }) => ({ kind, from: nameKey, name: objectName ?? name })),
+    renamed.map(({ kind, nameKey, name, objectName }) => ({ kind, from: nameKey, name: objectName ?? name })),
   );
 }
 
-/** What git owns and no line of the inventory stands for: a pass applied it and did not live to record it. */
+/** Git-owned objects without a line in the inventory: a pass applied them and died before it recorded that. */
 async function listUnrecorded(db: Knex, bindingId: string): Promise<InventoryRecord[]> {
   const { rows } = await db.raw<{ rows: (ObjectOf & ObjectFacts)[] }>(
     `WITH owned AS (
@@ -198,13 +198,13 @@ export async function deleteManifests(
   await tx.raw(
     `DELETE FROM git_manifests m USING unnest(?::text[], ?::text[]) AS gone(kind, name_key)
      WHERE m.binding_id = ? AND m.kind = gone.kind AND m.name_key = gone.name_key`,
-    [identities.map((one) => one.kind), identities.map((one) => one.nameKey), bindingId],
+    [identities.map((identity) => identity.kind), identities.map((identity) => identity.nameKey), bindingId],
   );
 }
 
 export type ImportErrorWrite = Omit<ImportError, 'id' | 'createdAt'>;
 
-/** Import errors tell of now: those that are gone go, those that stay keep the time when they came. */
+/** Stores the errors of now: fixed ones go, and those that stay keep the time of their first report. */
 export async function replaceImportErrors(
   tx: Knex,
   bindingId: string,
@@ -252,10 +252,10 @@ export async function listImportErrors(db: Knex, bindingId: string, limit: numbe
     });
 }
 
-/** Where, and in which words; of a binding with very many, enough of them. */
+/** Path and message of the errors, at most `MAX_FAULTS`. */
 export const listFaults = (db: Knex, bindingId: string): Promise<Pick<ImportError, 'path' | 'message'>[]> =>
-  db('git_import_errors').where({ binding_id: bindingId }).limit(MOST_FAULTS).select('path', 'message');
-const MOST_FAULTS = 5_000;
+  db('git_import_errors').where({ binding_id: bindingId }).limit(MAX_FAULTS).select('path', 'message');
+const MAX_FAULTS = 5_000;
 
 export async function countImportErrors(db: Knex, bindingId: string): Promise<number> {
   const row = await db('git_import_errors').where({ binding_id: bindingId }).count({ count: '*' }).first();

@@ -1,4 +1,4 @@
-/** What the database holds of the objects that git may own, as far as manifests tell it. */
+/** The objects that git may own, with the fields that a manifest has. */
 import type { Knex } from 'knex';
 import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
 import type { GraphEdge, GraphNode } from '../../../../schemas/api/pipelines.ts';
@@ -12,7 +12,7 @@ interface Common {
   managedBy: 'ui' | 'git';
 }
 
-/** What a version and the pipeline itself have both. */
+/** The fields that a version and the pipeline itself share. */
 export interface StoredConfig {
   nodes: GraphNode[];
   edges: GraphEdge[];
@@ -27,9 +27,9 @@ export interface StoredPipeline extends Common, StoredConfig {
   description: string | null;
   isDraft: boolean;
   autoRevert: boolean | null;
-  /** Names, of its manifest and as people said it. */
+  /** Names of pipelines, from its manifest and from users. */
   dependsOn: string[];
-  /** What runs; null for a draft. */
+  /** The deployed version; null for a draft. */
   deployed: StoredConfig | null;
 }
 
@@ -74,7 +74,7 @@ const SELECT: Record<OwnableKind, string> = {
     FROM node_groups o`,
 };
 
-/** A living object; null where there is none. */
+/** A living object; null when there is none. */
 export async function findObject(db: Knex, kind: OwnableKind, id: string): Promise<StoredObject | null> {
   const { rows } = await db.raw<{ rows: StoredObject[] }>(
     `${SELECT[kind]} WHERE o.id = ? AND o.tombstoned_at IS NULL`,
@@ -83,7 +83,7 @@ export async function findObject(db: Knex, kind: OwnableKind, id: string): Promi
   return rows[0] ?? null;
 }
 
-/** All living objects of these kinds, by name. */
+/** All living objects of these kinds, ordered by name. */
 export async function listObjects(
   db: Knex,
   environmentId: string,

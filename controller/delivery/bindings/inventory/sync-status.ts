@@ -1,4 +1,4 @@
-/** How an environment stands with git, as `gitSync.status` answers it. */
+/** The status of an environment's git binding, for `gitSync.status`. */
 import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
 import { datedConditions, type Joined, readStatus, sumGates } from '../../../fleet/status/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
@@ -11,12 +11,12 @@ import { type Binding, environmentNameOf, findBinding } from '../store.ts';
 import { gateEnds, manifestEnds, UNBOUND } from './gate-ends.ts';
 import { countImportErrors, listManifests, type ManifestRecord, readLine } from './inventory-store.ts';
 
-/** Names of nodes that are listed for one manifest. */
+/** Names of silent nodes listed for one manifest. */
 const MAX_SILENT = 100;
 
 declare module '../../../platform/operation/context.ts' {
   interface Services {
-    /** The address under which people clone the embedded repository. */
+    /** The URL from which users clone the embedded repository. */
     cloneUrl: string;
   }
 }
@@ -112,7 +112,7 @@ export async function readSyncStatus(ctx: Context, environmentId: string): Promi
   };
 }
 
-/** One manifest as the above tells of it; null where the inventory has none of that name. */
+/** The status of one manifest; null when the inventory has none of that name. */
 export async function readManifestStatus(
   ctx: Context,
   binding: Binding,
@@ -139,8 +139,9 @@ function manifestStatuses(
     const status = manifest.objectId === null ? undefined : byObject.get(manifest.objectId);
     const conditions =
       status && status.conditions.length > 0 ? status.conditions : datedConditions(manifest.conditions);
-    const isTrue = (type: string) => conditions.some((one) => one.type === type && one.status === 'True');
-    const rolled = isTrue('RolledOut') || !conditions.some((one) => one.type === 'RolledOut');
+    const isTrue = (type: string) =>
+      conditions.some((condition) => condition.type === type && condition.status === 'True');
+    const rolled = isTrue('RolledOut') || !conditions.some((condition) => condition.type === 'RolledOut');
     return {
       kind: manifest.kind,
       name: manifest.name,
@@ -158,7 +159,7 @@ function manifestStatuses(
   });
 }
 
-/** No pass says anything of what nobody looks at: while all of it is suspended, that is told of each. */
+/** No pass updates conditions while the whole binding is suspended, so each manifest reports the suspension. */
 function whileSuspended(
   conditions: ManifestStatus['conditions'],
   { suspendedAt, suspendedBy, suspendReason }: Binding,
@@ -166,15 +167,15 @@ function whileSuspended(
   if (suspendedAt === null) return conditions;
   const since = suspendedAt.toISOString().slice(0, 16).replace('T', ' ');
   const why = `Git is suspended here since ${since} UTC${suspendedBy ? ` by ${suspendedBy}` : ''}${suspendReason ? `: ${suspendReason}` : ''}`;
-  return conditions.map((one) =>
-    one.type === 'Applied'
+  return conditions.map((condition) =>
+    condition.type === 'Applied'
       ? {
-          ...one,
+          ...condition,
           status: 'Unknown',
           reason: 'Suspended',
-          message: `${why}. ${one.message}`,
+          message: `${why}. ${condition.message}`,
           lastTransition: suspendedAt,
         }
-      : one,
+      : condition,
   );
 }

@@ -1,8 +1,8 @@
-/** The record of passes: those that wait, those that ran, and what they did. */
+/** The passes of a binding: waiting, running and finished ones, with their results. */
 import type { Knex } from 'knex';
 import type { CommitInfo, GitJob } from '../../../../schemas/api/git-sync.ts';
 import { newId } from '../../../platform/operation/ids.ts';
-import { commitText, dated } from '../commit-text.ts';
+import { commitText, datedCommit } from '../commit-text.ts';
 
 export async function insertPendingJob(db: Knex, bindingId: string, trigger: string): Promise<string> {
   const id = newId();
@@ -10,7 +10,7 @@ export async function insertPendingJob(db: Knex, bindingId: string, trigger: str
   return id;
 }
 
-/** Puts a failed job, or all of them, back into the queue. Answers how many there were. */
+/** Queues a failed job again, or all of them with null. Returns how many. */
 export async function requeueFailed(tx: Knex, bindingId: string, jobId: string | null): Promise<number> {
   return tx('git_jobs')
     .where({ binding_id: bindingId, status: 'failed', ...(jobId === null ? {} : { id: jobId }) })
@@ -39,25 +39,25 @@ export interface JobResult {
   error: string | null;
   planHash: string | null;
   queue: JobQueue;
-  /** Commits between the pass before and the commit of this one; null where that is not new. */
+  /** Commits between the previous pass and this one; null when this commit is not new. */
   skipped?: SkippedCommits | null;
 }
 
 export interface SkippedCommits {
   count: number;
-  /** Newest first; the first of them. */
+  /** The newest commits, newest first. */
   commits: GitJob['skippedCommits'];
 }
 
-/** What a pass finds when it begins. */
+/** The queue at the start of a pass. */
 export interface JobQueue {
-  /** By Postgres' clock, as all times of jobs are: clocks of controllers differ from it and from each other. */
+  /** By the clock of Postgres, as all times of jobs: the clocks of controllers differ. */
   startedAt: Date;
-  /** Ids of the jobs that wait, newest first. */
+  /** Ids of the waiting jobs, newest first. */
   pending: readonly string[];
 }
 
-/** To be called before git is read: what is queued later is for the next pass. */
+/** Call it before git is read: a job queued later belongs to the next pass. */
 export async function readJobQueue(db: Knex, bindingId: string): Promise<JobQueue> {
   const { rows } = await db.raw<{ rows: JobQueue[] }>(
     `SELECT clock_timestamp() AS "startedAt",
@@ -69,11 +69,11 @@ export async function readJobQueue(db: Knex, bindingId: string): Promise<JobQueu
   return queue;
 }
 
-const JOBS_KEPT = 500;
+const MAX_JOBS = 500;
 
 /**
- * Finishes the newest of the jobs that waited with this result, the older ones as skipped; makes a row where none waited.
- * Queued ≤ started ≤ finished holds even where Postgres' clock was set back meanwhile.
+ * Finishes the newest waiting job with this result and the older ones as skipped; inserts a finished job when none waited.
+ * `greatest` keeps queued ≤ started ≤ finished even after the clock of Postgres was set back.
  */
 export async function finishJobs(tx: Knex, bindingId: string, result: JobResult): Promise<void> {
   const { startedAt, pending } = result.queue;
@@ -114,12 +114,12 @@ export async function finishJobs(tx: Knex, bindingId: string, result: JobResult)
       .update({ status: 'completed', outcome: 'skipped', ...times });
   await tx.raw(
     `DELETE FROM git_jobs WHERE binding_id = :bindingId AND status <> 'pending' AND id NOT IN
-       (SELECT id FROM git_jobs WHERE binding_id = :bindingId ORDER BY seq DESC LIMIT ${JOBS_KEPT})`,
+       (SELECT id FROM git_jobs WHERE binding_id = :bindingId ORDER BY seq DESC LIMIT ${MAX_JOBS})`,
     { bindingId },
   );
 }
 
-/** The report of the first pass over the commit that ended in the last `withinMs`, by Postgres' clock; null while there is none. */
+/** The report of the first pass over the commit that ended in the last `withinMs`, by the clock of Postgres; null before it ends. */
 export async function reportOfPass(
   db: Knex,
   bindingId: string,
@@ -147,7 +147,7 @@ const NO_COUNTS: GitJob['counts'] = {
   waiting: 0,
 };
 
-/** A pass that has not ended has counted nothing yet. */
+/** Fills up the counts: a running pass has none yet. */
 export const allCounts = (counts: Partial<GitJob['counts']>): GitJob['counts'] => ({
   ...NO_COUNTS,
   ...counts,
@@ -156,11 +156,11 @@ export const allCounts = (counts: Partial<GitJob['counts']>): GitJob['counts'] =
 export async function listJobs(
   db: Knex,
   bindingId: string,
-  filter: { status?: string | undefined; limit: number; before?: string | undefined },
+  filter: { status?: GitJob['status'] | undefined; limit: number; before?: string | undefined },
 ): Promise<GitJob[]> {
   const query = db('git_jobs').where({ binding_id: bindingId });
   if (filter.status !== undefined) query.where({ status: filter.status });
-  // Of one that was deleted meanwhile there are none before: the oldest go first.
+  // A job that was deleted meanwhile has no older ones left: the oldest are deleted first.
   if (filter.before !== undefined)
     query.where('seq', '<', db('git_jobs').where({ binding_id: bindingId, id: filter.before }).select('seq'));
   const rows: (GitJob & { commit: CommitInfo | null })[] = await query
@@ -175,7 +175,7 @@ export async function listJobs(
       startedAt: 'started_at',
       finishedAt: 'finished_at',
     });
-  return rows.map((row) => ({ ...row, commit: dated(row.commit), counts: allCounts(row.counts) }));
+  return rows.map((row) => ({ ...row, commit: datedCommit(row.commit), counts: allCounts(row.counts) }));
 }
 
 export async function countJobs(db: Knex, bindingId: string): Promise<{ pending: number; failed: number }> {

@@ -1,9 +1,9 @@
-/** Passes that failed, once more. */
+/** Retries of failed passes. */
 import { OfEnvironment, RetriedJobs, RetryGitJob, SyncStarted } from '../../../../schemas/api/git-sync.ts';
 import { environmentScope, objectScope } from '../../../identity/access/index.ts';
 import { notFound, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation } from '../../../platform/operation/operation.ts';
-import { runningBinding, wake } from '../bound-environment.ts';
+import { runningBinding, wake } from '../environment-binding.ts';
 import { requeueFailed } from './jobs-store.ts';
 
 export const retryJob = mutation({

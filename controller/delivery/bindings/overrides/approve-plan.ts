@@ -1,11 +1,11 @@
-/** An ADMIN's word for one exact plan, and no other. */
+/** An ADMIN approves one exact plan, by its hash. */
 import { ApprovedPlan, ApprovePlan } from '../../../../schemas/api/git-plan.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation } from '../../../platform/operation/operation.ts';
-import { boundEnvironment, operatorOf, wake } from '../bound-environment.ts';
+import { boundEnvironment, operatorOf, wake } from '../environment-binding.ts';
 import { lockWaitingPlan } from '../store.ts';
-import { approve } from './overrides-store.ts';
+import { insertApproval } from './overrides-store.ts';
 
 export const approvePlan = mutation({
   name: 'gitSync.approvePlan',
@@ -22,7 +22,7 @@ export const approvePlan = mutation({
     if (waiting.hash !== hash)
       throw preconditionFailed('The plan has changed since: look at it again', { hash: waiting.hash });
     const by = operatorOf(ctx);
-    await approve(ctx.db, binding.id, hash, by);
+    await insertApproval(ctx.db, binding.id, hash, by);
     ctx.audit({
       entityType: 'GitBinding',
       entityId: binding.id,

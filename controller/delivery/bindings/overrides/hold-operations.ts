@@ -1,10 +1,16 @@
-/** Holds: the exact specs that git shall not apply again, because somebody has decided against them. */
+/** Holds: specs that git must not apply again, because somebody decided against them. */
 import { OfEnvironment } from '../../../../schemas/api/git-sync.ts';
-import { GitHold, GitHolds, HoldGit, ReleaseHold, Said } from '../../../../schemas/api/git-words.ts';
+import {
+  GitHold,
+  GitHolds,
+  HoldGit,
+  OverrideChange,
+  ReleaseHold,
+} from '../../../../schemas/api/git-words.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { notFound, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, query } from '../../../platform/operation/operation.ts';
-import { boundEnvironment, manifestOf, operatorOf, wake } from '../bound-environment.ts';
+import { boundEnvironment, manifestOf, operatorOf, wake } from '../environment-binding.ts';
 import { listManifests, type ManifestRecord } from '../inventory/inventory-store.ts';
 import { findBinding } from '../store.ts';
 import {
@@ -39,7 +45,7 @@ export const hold = mutation({
     const line = await manifestOf(ctx, binding, { kind, name });
     if (line.seenHash === null || line.prunePending)
       throw preconditionFailed(
-        `Git has no spec of "${line.name}" that could be held: its manifest is broken or gone`,
+        `Git has no spec of "${line.name}" that can be held: its manifest is broken or gone`,
       );
     const { nameKey, seenHash: specHash } = line;
     const by = operatorOf(ctx);
@@ -59,7 +65,7 @@ export const hold = mutation({
 export const holds = query({
   name: 'gitSync.holds',
   summary:
-    'What operators have said: specs that are held, objects that are suspended, adopted or to be deleted',
+    'What operators decided: specs that are held, objects that are suspended, adopted or to be deleted',
   role: 'VIEWER',
   permission: 'gitops.read',
   input: OfEnvironment,
@@ -70,11 +76,12 @@ export const holds = query({
     if (!binding) return { holds: [], words: [] };
     const lines = new Map((await listManifests(ctx.db, binding.id)).map((line) => [keyOf(line), line]));
     return {
-      holds: (await listHolds(ctx.db, binding.id)).map((one) => toHold(one, lines.get(keyOf(one)))),
-      words: (await listOverrides(ctx.db, binding.id)).map(({ nameKey, ...word }) => ({
-        ...word,
-        kind: word.kind as GitHold['kind'],
-        name: lines.get(keyOf({ kind: word.kind, nameKey }))?.name ?? nameKey,
+      holds: (await listHolds(ctx.db, binding.id)).map((hold) => toHold(hold, lines.get(keyOf(hold)))),
+      words: (await listOverrides(ctx.db, binding.id)).map(({ nameKey, action, ...override }) => ({
+        ...override,
+        word: action,
+        kind: override.kind as GitHold['kind'],
+        name: lines.get(keyOf({ kind: override.kind, nameKey }))?.name ?? nameKey,
       })),
     };
   },
@@ -87,7 +94,7 @@ export const releaseHold = mutation({
   permission: 'gitops.manage',
   audit: 'gitSync.holdReleased',
   input: ReleaseHold,
-  output: Said,
+  output: OverrideChange,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, id }) {
     const binding = await findBinding(ctx.db, environmentId);

@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { writeAsReconciler } from '../../ownership/index.ts';
 
-/** Deletes holds that were released before `before`. At most `limit`; answers how many. */
+/** Deletes at most `limit` holds that were released before `before`; returns how many. */
 export async function deleteReleasedHolds(tx: Knex, before: Date, limit: number): Promise<number> {
-  // They say nothing to a pass.
+  // Released holds do not affect a pass, so it need not read again.
   await writeAsReconciler(tx);
   const { rowCount } = await tx.raw<{ rowCount: number }>(
     `DELETE FROM git_holds WHERE id IN (

@@ -1,10 +1,10 @@
-/** Objects of a kind that git does not own any more are the UI's from now on; nothing else of them changes. */
+/** Gives objects of a kind that git no longer owns to the UI; nothing else about them changes. */
 import Type from 'typebox';
 import { OwnableKindName } from '../../../../schemas/api/git-plan.ts';
 import { mutation } from '../../../platform/operation/operation.ts';
 import { giveToUi } from '../../ownership/index.ts';
 
-/** Of the git reconciler alone: no door leads here. */
+/** Run by the git reconciler only; no transport offers it. */
 export const gitSyncOrphan = mutation({
   name: 'gitSync.orphan',
   summary: 'Leave objects that git owned to the UI',

@@ -1,13 +1,19 @@
-/** What operators say of the loop and of single objects: suspend and resume, adopt, delete after all. */
+/** Operators override the loop for the environment or one object: suspend and resume, adopt, confirm a deletion. */
 import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
-import { AdoptObject, ConfirmPrune, ResumeGit, Said, SuspendGit } from '../../../../schemas/api/git-words.ts';
+import {
+  AdoptObject,
+  ConfirmPrune,
+  OverrideChange,
+  ResumeGit,
+  SuspendGit,
+} from '../../../../schemas/api/git-words.ts';
 import { nameKeyOf } from '../../../../schemas/manifests/index.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import type { MutationContext } from '../../../platform/operation/context.ts';
 import { badRequest, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation } from '../../../platform/operation/operation.ts';
 import { listOwnedByUi } from '../../ownership/index.ts';
-import { boundEnvironment, manifestOf, operatorOf, wake } from '../bound-environment.ts';
+import { boundEnvironment, manifestOf, operatorOf, wake } from '../environment-binding.ts';
 import { readLine } from '../inventory/inventory-store.ts';
 import { type Binding, setSuspended } from '../store.ts';
 import { clearOverride, setOverride } from './overrides-store.ts';
@@ -17,7 +23,7 @@ interface MaybeObject {
   name?: string | undefined;
 }
 
-/** Null for the whole environment. @throws BAD_REQUEST where only one of the two is there. */
+/** Null for the whole environment. @throws BAD_REQUEST when only one of kind and name is given */
 function objectOf({ kind, name }: MaybeObject): { kind: OwnableKind; name: string } | null {
   if (kind === undefined && name === undefined) return null;
   if (kind === undefined || name === undefined)
@@ -31,8 +37,8 @@ const keyOf = (binding: Binding, { kind, name }: { kind: OwnableKind; name: stri
   nameKey: nameKeyOf(name),
 });
 
-/** Of a manifest that has no object yet, the binding is what is told of. */
-function told(
+/** A manifest without an object yet is audited by its binding. */
+function auditOverride(
   ctx: MutationContext,
   binding: Binding,
   of: { kind: OwnableKind; name: string; objectId: string | null } | null,
@@ -52,7 +58,7 @@ export const suspend = mutation({
   permission: 'gitops.manage',
   audit: 'gitSync.suspended',
   input: SuspendGit,
-  output: Said,
+  output: OverrideChange,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, reason = '', ...input }) {
     const of = objectOf(input);
@@ -61,11 +67,11 @@ export const suspend = mutation({
     if (of) {
       const { name, objectId } = await manifestOf(ctx, binding, of);
       await setOverride(ctx.db, keyOf(binding, of), 'suspend', { by, reason });
-      told(ctx, binding, { ...of, name, objectId }, { reason });
+      auditOverride(ctx, binding, { ...of, name, objectId }, { reason });
     } else {
       if (!(await setSuspended(ctx.db, binding, { by: by.name, reason })))
         throw preconditionFailed('Git is suspended here already');
-      told(ctx, binding, null, { reason });
+      auditOverride(ctx, binding, null, { reason });
     }
     await wake(ctx, environmentId, 'suspended');
     return { environmentId, ...of };
@@ -79,7 +85,7 @@ export const resume = mutation({
   permission: 'gitops.manage',
   audit: 'gitSync.resumed',
   input: ResumeGit,
-  output: Said,
+  output: OverrideChange,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, ...input }) {
     const of = objectOf(input);
@@ -92,7 +98,7 @@ export const resume = mutation({
     } else if (!(await setSuspended(ctx.db, binding, null)))
       throw preconditionFailed('Git is not suspended here');
     const line = of && (await readLine(ctx.db, binding.id, of.kind, nameKeyOf(of.name)));
-    told(ctx, binding, of && { ...of, objectId: line?.objectId ?? null });
+    auditOverride(ctx, binding, of && { ...of, objectId: line?.objectId ?? null });
     await wake(ctx, environmentId, 'resumed');
     return { environmentId, ...of };
   },
@@ -105,13 +111,13 @@ export const adopt = mutation({
   permission: 'gitops.manage',
   audit: 'gitSync.adoptionAllowed',
   input: AdoptObject,
-  output: Said,
+  output: OverrideChange,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, kind, name }) {
     const binding = await boundEnvironment(ctx, environmentId);
     const line = await manifestOf(ctx, binding, { kind, name });
     const owned = await listOwnedByUi(ctx.db, environmentId);
-    const object = owned.find((one) => one.kind === kind && one.nameKey === line.nameKey);
+    const object = owned.find((object) => object.kind === kind && object.nameKey === line.nameKey);
     if (line.objectName !== null || !object)
       throw preconditionFailed(
         `There is nothing to adopt: no object of the UI has the name of the manifest "${line.name}"`,
@@ -126,11 +132,12 @@ export const adopt = mutation({
 
 export const confirmPrune = mutation({
   name: 'gitSync.confirmPrune',
-  summary: 'Let the next pass delete an object whose manifest has left git and that waits for this word',
+  summary:
+    'Let the next pass delete an object whose manifest is gone from git and that waits for this confirmation',
   role: 'ADMIN',
   audit: 'gitSync.pruneConfirmed',
   input: ConfirmPrune,
-  output: Said,
+  output: OverrideChange,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, kind, name }) {
     const binding = await boundEnvironment(ctx, environmentId);
@@ -142,7 +149,7 @@ export const confirmPrune = mutation({
       );
     const by = operatorOf(ctx);
     await setOverride(ctx.db, keyOf(binding, { kind, name }), 'prune', { by, reason: '' });
-    told(ctx, binding, { kind, name: line.name, objectId: line.objectId });
+    auditOverride(ctx, binding, { kind, name: line.name, objectId: line.objectId });
     await wake(ctx, environmentId, 'prune confirmed');
     return { environmentId, kind, name: line.name };
   },

@@ -1,15 +1,15 @@
-/** What operators have said of a binding's objects and plans: words, holds, approvals. */
+/** What operators decided about a binding's objects and plans: overrides, holds, approvals. */
 import type { Knex } from 'knex';
 import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
 import { nameKeyOf } from '../../../../schemas/manifests/index.ts';
 import { newId } from '../../../platform/operation/ids.ts';
 
-export type OverrideName = 'adopt' | 'suspend' | 'prune';
+export type OverrideAction = 'adopt' | 'suspend' | 'prune';
 
 export interface OverrideRecord {
   kind: string;
   nameKey: string;
-  word: OverrideName;
+  action: OverrideAction;
   reason: string;
   by: string;
   at: Date;
@@ -26,36 +26,36 @@ export interface HoldRecord {
   at: Date;
 }
 
-/** An ADMIN's word for one plan. */
+/** An ADMIN's approval of one plan. */
 export interface ApprovalRecord {
-  /** Of the plan. */
+  /** The hash of the plan. */
   hash: string;
-  /** The deeds of the plan, where a pass has begun to carry it out; null before. */
-  begun: string[] | null;
+  /** Digests of the plan's actions once a pass has begun to apply it; null before. */
+  begunActions: string[] | null;
 }
 
 export interface StoredOperatorInput {
-  words: OverrideRecord[];
+  overrides: OverrideRecord[];
   holds: HoldRecord[];
   approvals: ApprovalRecord[];
 }
 
 export async function readStoredOperatorInput(db: Knex, bindingId: string): Promise<StoredOperatorInput> {
   return {
-    words: await listOverrides(db, bindingId),
+    overrides: await listOverrides(db, bindingId),
     holds: await listHolds(db, bindingId),
     approvals: await listApprovals(db, bindingId),
   };
 }
 
 export async function listOverrides(db: Knex, bindingId: string): Promise<OverrideRecord[]> {
-  return db('git_object_words')
+  return db('object_overrides')
     .where({ binding_id: bindingId })
-    .orderBy(['kind', 'name_key', 'word'])
-    .select('kind', 'word', 'reason', { nameKey: 'name_key', by: 'said_by', at: 'said_at' });
+    .orderBy(['kind', 'name_key', 'action'])
+    .select('kind', 'action', 'reason', { nameKey: 'name_key', by: 'set_by', at: 'set_at' });
 }
 
-/** Those that nobody has released. */
+/** Only holds that are not released. */
 export async function listHolds(db: Knex, bindingId: string): Promise<HoldRecord[]> {
   return db('git_holds')
     .where({ binding_id: bindingId, released_at: null })
@@ -68,7 +68,7 @@ export async function listHolds(db: Knex, bindingId: string): Promise<HoldRecord
     });
 }
 
-export interface Speaker {
+export interface Operator {
   id: string | null;
   name: string;
 }
@@ -79,55 +79,61 @@ export interface ObjectOfBinding {
   nameKey: string;
 }
 
-/** The last word of one kind stands. */
+/** Replaces an earlier override of the same object and action. */
 export async function setOverride(
   tx: Knex,
   of: ObjectOfBinding,
-  word: OverrideName,
-  { by, reason }: { by: Speaker; reason: string },
+  action: OverrideAction,
+  { by, reason }: { by: Operator; reason: string },
 ): Promise<void> {
-  await tx('git_object_words')
+  await tx('object_overrides')
     .insert({
       binding_id: of.bindingId,
       kind: of.kind,
       name_key: of.nameKey,
-      word,
+      action,
       reason,
-      said_by_id: by.id,
-      said_by: by.name,
+      set_by_id: by.id,
+      set_by: by.name,
     })
-    .onConflict(['binding_id', 'kind', 'name_key', 'word'])
+    .onConflict(['binding_id', 'kind', 'name_key', 'action'])
     .merge();
 }
 
-/** False where nothing of it was said. */
-export async function clearOverride(tx: Knex, of: ObjectOfBinding, word: OverrideName): Promise<boolean> {
+/** Returns false when there is no such override. */
+export async function clearOverride(tx: Knex, of: ObjectOfBinding, action: OverrideAction): Promise<boolean> {
   const { bindingId, kind, nameKey } = of;
   return (
-    (await tx('git_object_words').where({ binding_id: bindingId, kind, name_key: nameKey, word }).delete()) >
-    0
+    (await tx('object_overrides')
+      .where({ binding_id: bindingId, kind, name_key: nameKey, action })
+      .delete()) > 0
   );
 }
 
-/** Words that have been done, or are about nothing any more. */
+/** Deletes overrides that are carried out, or whose object is gone. */
 export async function deleteOverrides(
   tx: Knex,
   bindingId: string,
-  words: readonly Pick<OverrideRecord, 'kind' | 'nameKey' | 'word'>[],
+  done: readonly Pick<OverrideRecord, 'kind' | 'nameKey' | 'action'>[],
 ): Promise<void> {
-  if (words.length === 0) return;
+  if (done.length === 0) return;
   await tx.raw(
-    `DELETE FROM git_object_words w USING unnest(?::text[], ?::text[], ?::text[]) AS done(kind, name_key, word)
-     WHERE w.binding_id = ? AND w.kind = done.kind AND w.name_key = done.name_key AND w.word = done.word`,
-    [words.map((one) => one.kind), words.map((one) => one.nameKey), words.map((one) => one.word), bindingId],
+    `DELETE FROM object_overrides o USING unnest(?::text[], ?::text[], ?::text[]) AS done(kind, name_key, action)
+     WHERE o.binding_id = ? AND o.kind = done.kind AND o.name_key = done.name_key AND o.action = done.action`,
+    [
+      done.map(({ kind }) => kind),
+      done.map(({ nameKey }) => nameKey),
+      done.map(({ action }) => action),
+      bindingId,
+    ],
   );
 }
 
-/** Answers the id of the hold that stands now; the one there is where this very spec is held already. */
+/** Returns the id of the new hold, or of the existing one when this spec is held already. */
 export async function insertHold(
   tx: Knex,
   of: ObjectOfBinding & { name: string; specHash: string },
-  { by, reason }: { by: Speaker; reason: string },
+  { by, reason }: { by: Operator; reason: string },
 ): Promise<string> {
   const id = newId();
   const { rows } = await tx.raw<{ rows: { id: string }[] }>(
@@ -140,30 +146,23 @@ export async function insertHold(
   return rows[0]?.id ?? id;
 }
 
-/** Null where there is no such hold, or it was released already. */
+/** Returns null when there is no such hold, or it was released before. */
 export async function releaseHold(
   tx: Knex,
   bindingId: string,
   id: string,
-  by: string,
+  releasedBy: string,
 ): Promise<HoldRecord | null> {
   const [released] = await tx('git_holds')
     .where({ binding_id: bindingId, id, released_at: null })
-    .update({ released_at: tx.fn.now(), released_by: by })
-    .returning([
-      'id',
-      'kind',
-      'name',
-      'reason',
-      'name_key as nameKey',
-      'spec_hash as specHash',
-      'created_by as by',
-      'created_at as at',
-    ]);
-  return released ?? null;
+    .update({ released_at: tx.fn.now(), released_by: releasedBy })
+    .returning(['id', 'kind', 'name', 'reason', 'name_key', 'spec_hash', 'created_by', 'created_at']);
+  if (!released) return null;
+  const { name_key: nameKey, spec_hash: specHash, created_by: by, created_at: at, ...hold } = released;
+  return { ...hold, nameKey, specHash, by, at };
 }
 
-/** Holds follow an object that git has renamed. */
+/** Moves holds to the new names of objects that git renamed. */
 export async function renameHolds(
   tx: Knex,
   bindingId: string,
@@ -189,27 +188,27 @@ export async function renameHolds(
 async function listApprovals(db: Knex, bindingId: string): Promise<ApprovalRecord[]> {
   return db('git_approvals')
     .where({ binding_id: bindingId })
-    .select({ hash: 'plan_hash', begun: db.raw('CASE WHEN begun_at IS NOT NULL THEN deeds END') });
+    .select({ hash: 'plan_hash', begunActions: db.raw('CASE WHEN begun_at IS NOT NULL THEN actions END') });
 }
 
-/** The plan that waits, with all that it would do. */
-export async function approve(tx: Knex, bindingId: string, hash: string, by: Speaker): Promise<void> {
+/** Approves the plan that waits, with all of its actions. */
+export async function insertApproval(tx: Knex, bindingId: string, hash: string, by: Operator): Promise<void> {
   await tx.raw(
-    `INSERT INTO git_approvals (binding_id, plan_hash, deeds, approved_by_id, approved_by)
-     SELECT id, ?, waiting_deeds, ?, ? FROM git_bindings WHERE id = ?
+    `INSERT INTO git_approvals (binding_id, plan_hash, actions, approved_by_id, approved_by)
+     SELECT id, ?, waiting_actions, ?, ? FROM git_bindings WHERE id = ?
      ON CONFLICT (binding_id, plan_hash) DO NOTHING`,
     [hash, by.id, by.name, bindingId],
   );
 }
 
-/** From now on what is left of the plan is approved, too; null: no pass is about to carry one out. */
+/** From now on the rest of the plan counts as approved, too. Null: no pass is about to apply an approved plan. */
 export async function beginApproved(tx: Knex, bindingId: string, hash: string | null): Promise<void> {
   await tx('git_approvals')
     .where({ binding_id: bindingId })
     .update({ begun_at: tx.raw('CASE WHEN plan_hash = ? THEN coalesce(begun_at, now()) END', [hash]) });
 }
 
-/** A plan was applied: what was approved is used, or was about another state. */
+/** Called after a plan was applied: its approval is used up, and others were for another state. */
 export async function dropApprovals(tx: Knex, bindingId: string): Promise<void> {
   await tx('git_approvals').where({ binding_id: bindingId }).delete();
 }

@@ -1,10 +1,10 @@
-/** What the pull requests are like that Headgate opens for a binding: settings, and the templates of title and text. */
+/** Settings for the pull requests that Headgate opens for a binding, with the templates of title and body. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigureGitSync, PullRequestSettings } from '../../../../schemas/api/git-sync.ts';
 import { badRequest } from '../../../platform/operation/errors.ts';
 import type { Binding, ForgeChoice } from '../store.ts';
 
-/** The parts that somebody has set. */
+/** The settings that somebody has set. */
 export type PullRequestSettingsParts = Partial<PullRequestSettings>;
 
 const DEFAULTS: PullRequestSettings = {
@@ -21,12 +21,12 @@ export const pullRequestSettings = ({
   pullRequestSettings: parts,
 }: Pick<Binding, 'pullRequestSettings'>): PullRequestSettings => ({ ...DEFAULTS, ...parts });
 
-/** What templates may hold. */
+/** A variable of a template. */
 export const VARIABLE = /\{\{([^{}]*)\}\}/g;
 const OF_TITLE: readonly string[] = ['title', 'kind', 'name', 'environment', 'author'];
 const OF_BODY: readonly string[] = [...OF_TITLE, 'body'];
 
-/** What forges do not have. */
+/** Features that a forge lacks. */
 const LACKS: Partial<Record<ForgeChoice, readonly ('labels' | 'assignees' | 'reviewers' | 'draft')[]>> = {
   none: ['labels', 'reviewers', 'assignees', 'draft'],
   bitbucket: ['labels', 'assignees'],
@@ -34,7 +34,7 @@ const LACKS: Partial<Record<ForgeChoice, readonly ('labels' | 'assignees' | 'rev
   'azure-devops': ['assignees'],
 };
 
-/** @throws BAD_REQUEST that names the field and says what to give. */
+/** @throws BAD_REQUEST that names the field and what to give */
 export function pullRequestSettingsOf(
   { pullRequests: given }: Pick<ConfigureGitSync, 'pullRequests'>,
   before: Binding | null,
@@ -44,12 +44,12 @@ export function pullRequestSettingsOf(
   for (const field of LACKS[forge] ?? []) {
     const value = parts[field];
     if (!(Array.isArray(value) ? value.length > 0 : value)) continue;
-    // What was set for another forge does not keep anybody from changing it.
+    // A value that was set for another forge does not block other changes.
     if (given?.[field] === undefined) {
       delete parts[field];
       continue;
     }
-    const where = forge === 'none' ? 'pull requests that are kept here' : `pull requests of ${forge}`;
+    const where = forge === 'none' ? 'pull requests that Headgate keeps itself' : `pull requests of ${forge}`;
     throw badRequest(
       `pullRequests.${field}: ${where} have none; give ${field === 'draft' ? 'false' : 'an empty list'}`,
     );
@@ -61,7 +61,7 @@ export function pullRequestSettingsOf(
     for (const [whole, name = ''] of parts[field]?.matchAll(VARIABLE) ?? [])
       if (!known.includes(name))
         throw badRequest(
-          `pullRequests.${field}: ${whole} is not known; write one of ${known.map((one) => `{{${one}}}`).join(', ')}`,
+          `pullRequests.${field}: ${whole} is not known; write one of ${known.map((entry) => `{{${entry}}}`).join(', ')}`,
         );
   if (parts.title && /[\r\n]/.test(parts.title))
     throw badRequest('pullRequests.title has a line break; write one line');

@@ -1,4 +1,4 @@
-/** Calls by which a forge says that something has happened. They are never believed what: they only say "look again". */
+/** Webhooks of a forge. Their content is not trusted: a call only triggers a look at git and the forge. */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Knex } from 'knex';
@@ -6,29 +6,29 @@ import type { Clock } from '../../../../reconcilers/engine/clock.ts';
 import { type Keyring, KeyringError } from '../../../platform/crypto/keyring.ts';
 import { unauthorized, unavailable } from '../../../platform/operation/errors.ts';
 import { openWebhookSecret } from '../forge/forge-secrets.ts';
-import { matters } from './webhook-events.ts';
+import { isRelevantEvent } from './webhook-events.ts';
 import { deliveryIdOf, type Verifier, verifierOf } from './webhook-signature.ts';
-import { findWebhookTarget, isDelivered, keepDelivery, listTargetsBeside } from './webhook-store.ts';
+import { findWebhookTarget, isDelivered, listTargetsBeside, recordDelivery } from './webhook-store.ts';
 
 export interface Admitted {
-  /** That it wakes: the binding's own, and those of the repository that the same signature is good for. */
+  /** The environments to wake: the binding's own, and those of the repository's other bindings whose secret fits the signature. */
   environmentIds: readonly string[];
-  /** Nothing is to be done: it came before, or tells of something that is not looked at. */
+  /** Nothing to do: the delivery is known, or its event does not matter. */
   isIdle: boolean;
-  /** False where the binding has no secret. */
+  /** False for a binding without a secret. */
   isSigned: boolean;
-  /** To be called once it was done: from then on it is known. */
+  /** Call it after the wake-up: it records the delivery as known. */
   done(): Promise<void>;
 }
 
-/** A call whose body is on its way. */
+/** A call whose body is still arriving. */
 export interface OpenCall {
   update(piece: Buffer): void;
-  /** At its end. @throws UNAUTHORIZED where the binding has a secret, and the call is not signed with it. */
+  /** Call it at the end of the body. @throws UNAUTHORIZED when the binding has a secret and the signature is not by it */
   admit(): Promise<Admitted>;
 }
 
-/** Null where there is no such binding. */
+/** Returns null when there is no such binding. */
 export async function openWebhook(
   { db, keyring, clock }: { db: Knex; keyring: Keyring; clock: Clock },
   bindingId: string,
@@ -42,12 +42,12 @@ export async function openWebhook(
       update: () => {},
       admit: async () => ({
         ...{ environmentIds: [environmentId], isSigned: false, done: async () => {} },
-        isIdle: forge !== 'none' && !matters(forge, headers),
+        isIdle: forge !== 'none' && !isRelevantEvent(forge, headers),
       }),
     };
   const call = { headers, now: clock.now() };
   const own = verifierOf(forge, openSecret(keyring, bindingId, sealedWebhookSecret), call);
-  const beside = (await listTargetsBeside(db, bindingId)).flatMap((other) => {
+  const otherTargets = (await listTargetsBeside(db, bindingId)).flatMap((other) => {
     const verifier = verifierBeside(keyring, other, call);
     return verifier ? [{ environmentId: other.environmentId, verifier }] : [];
   });
@@ -56,7 +56,7 @@ export async function openWebhook(
     update(piece) {
       own.update(piece);
       content.update(piece);
-      for (const { verifier } of beside) verifier.update(piece);
+      for (const { verifier } of otherTargets) verifier.update(piece);
     },
     async admit() {
       if (!own.isSigned())
@@ -64,18 +64,18 @@ export async function openWebhook(
           'The call is not signed with the webhook secret of this binding; set the same secret there and here',
         );
       const deliveryId = deliveryIdOf(forge, headers, content.digest('hex'));
-      const others = beside.filter(({ verifier }) => verifier.isSigned());
+      const others = otherTargets.filter(({ verifier }) => verifier.isSigned());
       return {
         environmentIds: [environmentId, ...others.map((other) => other.environmentId)],
-        isIdle: !matters(forge, headers) || (await isDelivered(db, bindingId, deliveryId)),
+        isIdle: !isRelevantEvent(forge, headers) || (await isDelivered(db, bindingId, deliveryId)),
         isSigned: true,
-        done: () => keepDelivery(db, bindingId, deliveryId),
+        done: () => recordDelivery(db, bindingId, deliveryId),
       };
     },
   };
 }
 
-/** A secret that cannot be opened is reported to whoever calls that binding itself. */
+/** A secret that cannot be opened is only reported to callers of its own binding. */
 function verifierBeside(
   keyring: Keyring,
   { id, forge, sealedWebhookSecret }: Awaited<ReturnType<typeof listTargetsBeside>>[number],
@@ -96,7 +96,7 @@ function openSecret(keyring: Keyring, bindingId: string, sealed: string): string
   } catch (error) {
     if (!(error instanceof KeyringError)) throw error;
     throw unavailable(
-      'The webhook secret of this binding cannot be opened with the keys of this controller; set it anew',
+      'The webhook secret of this binding cannot be opened with the keys of this controller; set the secret again',
     );
   }
 }

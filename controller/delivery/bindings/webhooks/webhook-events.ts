@@ -1,10 +1,11 @@
-/** Whether a webhook tells of something that is looked at here: forges send what was ticked, and often everything. No I/O. */
+/** Filters webhook events, since forges often send all of them: which ones matter here. No I/O. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { KnownForge } from '../forge/forge-address.ts';
 
 /**
- * What names the event of a call, and those that matter: pushes, branches that come and go, pull requests and their reviews,
- * merge queues; not comments, since our own are among them. https://docs.github.com/webhooks/webhook-events-and-payloads,
+ * The headers that name the event of a call, and the events that matter: pushes, branches that come and go, pull requests and
+ * their reviews, merge queues. Comments do not matter, since Headgate's own are among them.
+ * https://docs.github.com/webhooks/webhook-events-and-payloads,
  * https://docs.gitlab.com/user/project/integrations/webhook_events, https://docs.gitea.com/usage/webhooks,
  * https://support.atlassian.com/bitbucket-cloud/docs/event-payloads,
  * https://confluence.atlassian.com/bitbucketserver/event-payload-938025882.html
@@ -27,12 +28,12 @@ const EVENTS: Readonly<Record<KnownForge, { headers: readonly string[]; matter: 
     headers: ['x-event-key'],
     matter: /^(repo:(refs_changed|modified)|pr:(?!comment).+)$/,
   },
-  // It says it in the body alone, which is not read.
+  // It names the event in the body only, which is not read.
   'azure-devops': { headers: [], matter: /^/ },
 };
 
-/** One that does not say what it is may be anything. */
-export function matters(forge: KnownForge, headers: IncomingHttpHeaders): boolean {
+/** A call without an event name may be anything, and counts as relevant. */
+export function isRelevantEvent(forge: KnownForge, headers: IncomingHttpHeaders): boolean {
   const { headers: names, matter } = EVENTS[forge];
   const event = names.map((name) => headers[name]).find((value) => typeof value === 'string' && value !== '');
   return typeof event !== 'string' || matter.test(event);

@@ -1,18 +1,18 @@
 /**
- * Whether a call comes from the forge: signed as its maker describes, over the body byte for byte as it comes in, and compared
- * in a time that tells nothing. GitHub: X-Hub-Signature-256; Gitea and Forgejo: X-Gitea-Signature, X-Forgejo-Signature;
- * Bitbucket, Cloud and Data Center: X-Hub-Signature; all of them HMAC-SHA256 in hexadecimal. Azure DevOps does not sign: it
- * sends the secret as the password of basic authentication. GitLab sends the secret itself in X-Gitlab-Token, or signs
- * with its signing token as Standard Webhooks have it (https://www.standardwebhooks.com).
+ * Whether a call comes from the forge. The signature covers the bytes of the body and is compared in constant time. GitHub:
+ * X-Hub-Signature-256; Gitea and Forgejo: X-Gitea-Signature, X-Forgejo-Signature; Bitbucket, Cloud and Data Center:
+ * X-Hub-Signature; all of them HMAC-SHA256 in hexadecimal. Azure DevOps does not sign: it sends the secret as the password of
+ * basic authentication. GitLab sends the secret itself in X-Gitlab-Token, or signs with its signing token as Standard Webhooks
+ * define it (https://www.standardwebhooks.com).
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { KnownForge } from '../forge/forge-address.ts';
 
-/** Is shown the body piece by piece: it is never held as a whole. */
+/** Takes the body piece by piece, so that it is never held as a whole. */
 export interface Verifier {
   update(piece: Buffer): void;
-  /** Once, at the end. */
+  /** Call it once, at the end of the body. */
   isSigned(): boolean;
 }
 
@@ -25,14 +25,14 @@ const SIGNATURES: Readonly<Record<Exclude<KnownForge, 'gitlab' | 'azure-devops'>
 
 const NEVER: Verifier = { update: () => {}, isSigned: () => false };
 
-/** `now` in milliseconds. */
+/** @param now in milliseconds */
 export function verifierOf(
   forge: KnownForge,
   secret: string,
   { headers, now }: { headers: IncomingHttpHeaders; now: number },
 ): Verifier {
   if (forge === 'gitlab') {
-    // It may have both: which of them is kept here, its form says.
+    // GitLab may be set to send either; the form of our secret shows which.
     if (secret.startsWith(SIGNING_TOKEN)) return standardVerifier(secret, headers, now);
     const same = isSame(textOf(headers, 'x-gitlab-token') ?? '', secret);
     return { update: () => {}, isSigned: () => same };
@@ -46,7 +46,7 @@ export function verifierOf(
     const same = isSame(password, secret);
     return { update: () => {}, isSigned: () => same };
   }
-  const name = SIGNATURES[forge].find((one) => headers[one] !== undefined);
+  const name = SIGNATURES[forge].find((header) => headers[header] !== undefined);
   if (name === undefined) return NEVER;
   const given = (textOf(headers, name) ?? '').toLowerCase();
   const wanted = createHmac('sha256', secret);
@@ -57,7 +57,7 @@ export function verifierOf(
 }
 
 const SIGNING_TOKEN = 'whsec_';
-/** Older and newer ones are refused: Standard Webhooks, "Verifying webhook authenticity". */
+/** Older and newer calls are refused: Standard Webhooks, "Verifying webhook authenticity". */
 const TOLERANCE_SECONDS = 5 * 60;
 
 function standardVerifier(secret: string, headers: IncomingHttpHeaders, now: number): Verifier {
@@ -72,16 +72,16 @@ function standardVerifier(secret: string, headers: IncomingHttpHeaders, now: num
     update: (piece) => void wanted.update(piece),
     isSigned() {
       const digest = wanted.digest('base64');
-      // Of several keys, while one takes the other's place.
+      // Several signatures come while a key is being replaced.
       return given
         .split(' ')
         .slice(0, 10)
-        .some((one) => isSame(one, `v1,${digest}`));
+        .some((text) => isSame(text, `v1,${digest}`));
     },
   };
 }
 
-/** Digests are of one length, so the length of the secret shows as little as its content. */
+/** Compares digests: they have one length, so neither the length nor the content of the secret leaks. */
 const isSame = (a: string, b: string): boolean =>
   timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 
@@ -92,7 +92,7 @@ function textOf(headers: IncomingHttpHeaders, name: string): string | null {
 
 const PLAIN_ID = /^[\w:.{}-]{1,128}$/;
 
-/** What tells a delivery from the next one: the forge's id of it, or its content, a SHA-256 in hexadecimal. */
+/** Identifies a delivery: the forge's id for it, or the SHA-256 of its content in hexadecimal. */
 export function deliveryIdOf(forge: KnownForge, headers: IncomingHttpHeaders, content: string): string {
   const given = givenId(forge, headers, content);
   if (given === null) return content;
@@ -109,13 +109,13 @@ function givenId(forge: KnownForge, headers: IncomingHttpHeaders, content: strin
       return textOf(headers, 'x-request-uuid');
     case 'bitbucket-data-center':
       return textOf(headers, 'x-request-id');
-    // Each notification has a number in its body.
+    // Azure DevOps numbers its notifications in the body.
     case 'azure-devops':
       return null;
     case 'gitlab': {
       const key = textOf(headers, 'idempotency-key') ?? textOf(headers, 'webhook-id');
       if (key) return key;
-      // Several calls may come of one event, and share its id.
+      // Several calls may come from one event and share its id.
       const event = textOf(headers, 'x-gitlab-event-uuid') ?? textOf(headers, 'x-gitlab-webhook-uuid');
       return event && `${event}:${content}`;
     }

@@ -1,15 +1,15 @@
-/** What a webhook is checked against, and the deliveries that were taken. */
+/** The secrets that webhooks are checked against, and the deliveries that were taken. */
 import type { Knex } from 'knex';
 import type { ForgeChoice } from '../store.ts';
 
 export interface WebhookTarget {
   environmentId: string;
   forge: ForgeChoice;
-  /** Sealed by the keyring; null where calls need no signature. Never to be logged or answered. */
+  /** Sealed by the keyring; null when calls need no signature. Must never be logged or returned. */
   sealedWebhookSecret: string | null;
 }
 
-/** Of other bindings of the repository that have a secret; their forge is whichever they name. */
+/** The other bindings of the repository that have a secret; each may name another forge. */
 export const listTargetsBeside = async (
   db: Knex,
   bindingId: string,
@@ -24,7 +24,7 @@ export const listTargetsBeside = async (
       sealedWebhookSecret: 'o.sealed_webhook_secret',
     });
 
-/** Null where there is no such binding. */
+/** Returns null when there is no such binding. */
 export const findWebhookTarget = async (db: Knex, bindingId: string): Promise<WebhookTarget | null> =>
   (await db('git_bindings').where({ id: bindingId }).first({
     environmentId: 'environment_id',
@@ -37,8 +37,8 @@ export const isDelivered = async (db: Knex, bindingId: string, deliveryId: strin
     .where({ binding_id: bindingId, delivery_id: deliveryId })
     .first('received_at')) !== undefined;
 
-/** Once is enough; a binding that is gone meanwhile has none. */
-export async function keepDelivery(db: Knex, bindingId: string, deliveryId: string): Promise<void> {
+/** Does nothing for a known delivery, or a binding that is gone meanwhile. */
+export async function recordDelivery(db: Knex, bindingId: string, deliveryId: string): Promise<void> {
   await db.raw(
     `INSERT INTO webhook_deliveries (binding_id, delivery_id)
      SELECT id, ? FROM git_bindings WHERE id = ? ON CONFLICT DO NOTHING`,
@@ -46,7 +46,7 @@ export async function keepDelivery(db: Knex, bindingId: string, deliveryId: stri
   );
 }
 
-/** Forges send a delivery again within minutes, and people who press a button within days. */
+/** Forges repeat a delivery within minutes, and users with a button within days. */
 export async function deleteOldDeliveries(db: Knex): Promise<void> {
   await db('webhook_deliveries').whereRaw("received_at < now() - interval '3 days'").delete();
 }

@@ -1,4 +1,4 @@
-/** Runs the system's git to its end: within bounds of time, output and file size, and with nothing left of it. */
+/** Runs the system's git to its end, within limits of time, output and file size; no process outlives the call. */
 import { spawn } from 'node:child_process';
 
 export interface GitProcessOptions {
@@ -11,31 +11,31 @@ export interface GitProcessOptions {
 
 export interface GitEnd {
   code: number | null;
-  /** The signal that ended it. */
+  /** The signal that ended git. */
   by: NodeJS.Signals | null;
   stdout: string;
   stderr: string;
-  /** It was ended for its deadline. */
+  /** Git was ended after its deadline. */
   late: boolean;
 }
 
 const OUTPUT_BYTES = 8 * 1024 * 1024;
 const COMPLAINT_BYTES = 64 * 1024;
-/** Of a file that git writes, a pack above all; in blocks of 512 bytes. */
+/** The limit of a file that git writes, above all a pack; in blocks of 512 bytes. */
 const FILE_BLOCKS = (2 * 1024 ** 3) / 512;
-/** git takes its locks away when it is asked to end. */
-const ASKED_MS = 1_000;
+/** Time between SIGTERM and SIGKILL: git removes its lock files after SIGTERM. */
+const TERMINATE_MS = 1_000;
 
-/** No core, which would hold credentials, and no pack that fills the disk. Nothing that was given is read by the shell. */
+/** No core dump, which would hold credentials, and no pack that fills the disk. The shell interprets none of the arguments. */
 const LIMITED = `ulimit -c 0; ulimit -f ${FILE_BLOCKS}; exec git "$@"`;
 
-/** The signal ends it early. @throws Error where it cannot be started. */
+/** The signal ends git early. @throws Error when git cannot be started */
 export async function runProcess(ask: GitProcessOptions, signal: AbortSignal): Promise<GitEnd> {
   const child = spawn('/bin/sh', ['-c', LIMITED, 'git', ...ask.args], {
     cwd: ask.cwd,
     env: ask.env,
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A group of its own, so that ssh and git's helpers end with it.
+    // A process group of its own, so that ssh and git's helpers end with it.
     detached: true,
   });
   const kill = (how: NodeJS.Signals) => {
@@ -43,13 +43,13 @@ export async function runProcess(ask: GitProcessOptions, signal: AbortSignal): P
     try {
       process.kill(-child.pid, how);
     } catch {
-      // All of it has ended.
+      // The whole group has ended.
     }
   };
   let force: NodeJS.Timeout | undefined;
   const end = () => {
     kill('SIGTERM');
-    force ??= setTimeout(() => kill('SIGKILL'), ASKED_MS);
+    force ??= setTimeout(() => kill('SIGKILL'), TERMINATE_MS);
   };
   let late = false;
   const timer = setTimeout(() => {
@@ -57,10 +57,10 @@ export async function runProcess(ask: GitProcessOptions, signal: AbortSignal): P
     end();
   }, ask.deadlineMs);
   signal.addEventListener('abort', end, { once: true });
-  // Out of file descriptors it has no pipes, and says why by the event below.
+  // Without free file descriptors there are no pipes, and the `error` event below reports that.
   const stdout = bounded(child.stdout, OUTPUT_BYTES, end);
   const stderr = bounded(child.stderr, COMPLAINT_BYTES);
-  // It may end without reading on.
+  // Git may end without reading its input.
   child.stdin?.on('error', () => {});
   child.stdin?.end(ask.input ?? '');
   try {
@@ -80,7 +80,7 @@ export async function runProcess(ask: GitProcessOptions, signal: AbortSignal): P
   }
 }
 
-/** Of a stream what fits; `over` is called once it does not. */
+/** Collects the output up to the limit, and calls `over` beyond it. */
 function bounded(
   stream: NodeJS.ReadableStream | null | undefined,
   bytes: number,

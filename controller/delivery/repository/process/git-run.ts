@@ -1,4 +1,4 @@
-/** Runs the system's git, by a process that starts it for this one. */
+/** Runs the system's git through a small process that starts it (`git-starter.ts`). */
 import { type ChildProcess, fork } from 'node:child_process';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import { RepositoryError } from '../repository-error.ts';
@@ -11,7 +11,7 @@ export interface GitRun extends Omit<GitProcessOptions, 'args'> {
   signal: AbortSignal;
 }
 
-/** @throws RepositoryError where git cannot be run at all; the signal's reason where it was aborted. */
+/** @throws RepositoryError when git cannot be run at all; the signal's reason after an abort */
 export async function runGit(args: readonly string[], { signal, ...run }: GitRun): Promise<GitEnd> {
   signal.throwIfAborted();
   if (!starter || starter.gone) starter = new Starter();
@@ -29,7 +29,7 @@ interface Waiting {
   reject(error: RepositoryError): void;
 }
 
-/** The other end of `git-starter.ts`, begun with the first git of this process. */
+/** The client of `git-starter.ts`, which is forked for the first git of this process. */
 class Starter {
   gone = false;
   readonly #child: ChildProcess;
@@ -38,16 +38,16 @@ class Starter {
 
   constructor() {
     this.#child = fork(new URL('./git-starter.ts', import.meta.url), {
-      // It needs nothing of what the controller was started with, least of all its secrets.
+      // It needs nothing from the controller's environment, and must not see its secrets.
       env: {},
       execArgv: ['--disable-warning=ExperimentalWarning'],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    this.#child.on('message', (message: FromStarter) => this.#take(message));
-    this.#child.on('error', (error) => this.#leave(messageOf(error)));
-    this.#child.on('exit', () => this.#leave('the process that starts it has ended; try again'));
-    this.#hold();
+    this.#child.on('message', (message: FromStarter) => this.#receive(message));
+    this.#child.on('error', (error) => this.#fail(messageOf(error)));
+    this.#child.on('exit', () => this.#fail('the process that starts it has ended; try again'));
+    this.#keepAlive();
   }
 
   run(ask: GitProcessOptions, signal: AbortSignal): Promise<GitEnd> {
@@ -56,33 +56,33 @@ class Starter {
     signal.addEventListener('abort', stop, { once: true });
     return new Promise<GitEnd>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#hold();
+      this.#keepAlive();
       this.#send({ id, ask });
     }).finally(() => {
       signal.removeEventListener('abort', stop);
       this.#waiting.delete(id);
-      this.#hold();
+      this.#keepAlive();
     });
   }
 
   #send(message: ToStarter): void {
-    // Where it could not be started, and where it has just ended, an event says so.
+    // If it could not be started or has just ended, an event reports that.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 
-  #take(message: FromStarter): void {
+  #receive(message: FromStarter): void {
     const waiting = this.#waiting.get(message.id);
     if ('end' in message) waiting?.resolve(message.end);
     else waiting?.reject(cannotRun(message.problem));
   }
 
-  #leave(why: string): void {
+  #fail(why: string): void {
     this.gone = true;
     for (const waiting of this.#waiting.values()) waiting.reject(cannotRun(why));
   }
 
-  /** This process lives on for the sake of it while git runs, and no longer. */
-  #hold(): void {
+  /** Keeps this process alive while git runs, and only then. */
+  #keepAlive(): void {
     const ends = [this.#child, this.#child.channel];
     for (const end of ends) this.#waiting.size > 0 ? end?.ref() : end?.unref();
   }

@@ -1,6 +1,6 @@
 /**
- * A program: starts git for a controller, as a child of it that stays small. To start a process copies the page tables of
- * whoever starts it, which takes a controller of 600 MB some 20 ms in which it does nothing else.
+ * A program: starts git for a controller, as a child process that stays small. Starting a process copies the page tables of its
+ * parent, which blocks a controller of 600 MB for some 20 ms.
  */
 import { type GitEnd, type GitProcessOptions, runProcess } from './git-process.ts';
 
@@ -25,7 +25,7 @@ process.on('message', ({ id, ask }: ToStarter) => {
     .finally(() => running.delete(id));
 });
 
-// What ends a controller reaches its children as well: git ends when the controller says so, or is gone.
+// A signal for the controller's process group arrives here as well. Git ends when the controller aborts it, or is gone.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 process.on('disconnect', () => {
   for (const ending of running.values()) ending.abort();

@@ -1,24 +1,25 @@
-/** What the git of this machine can. */
+/** Whether the git of this machine pins the address of a server. */
 import { RepositoryError } from '../repository-error.ts';
 
-/** `http.curloptResolve` came with 2.37; an earlier git does without a word what it would have done without it. */
+/** `http.curloptResolve` came with git 2.37; an older git silently ignores it. */
 const PINS = [2, 37] as const;
 
 /**
- * The answer throws where git would look the name of a server up by itself, and could be led to an address that nobody has
- * checked. `ask` gives what `git --version` prints: only a git that is new enough is remembered, since it may be updated.
+ * Returns a check that throws for a git that would resolve the name of a server itself, and could be led to an address that
+ * nobody checked. `ask` returns the output of `git --version`; only a sufficient version is remembered, since git may be
+ * updated.
  */
 export function createPinCheck(): (ask: () => Promise<string>) => Promise<void> {
   let pins = false;
   return async (ask) => {
     if (pins) return;
-    const told = await ask();
-    const [, major = '0', minor = '0'] = /^git version (\d+)\.(\d+)/.exec(told) ?? [];
+    const output = await ask();
+    const [, major = '0', minor = '0'] = /^git version (\d+)\.(\d+)/.exec(output) ?? [];
     pins = Number(major) > PINS[0] || (Number(major) === PINS[0] && Number(minor) >= PINS[1]);
     if (pins) return;
     throw new RepositoryError(
       'program',
-      `git servers over http(s) need git ${PINS.join('.')} or newer on the controller, which has ${told.trim().slice(0, 60) || 'one that does not say its version'}: an older one does not keep to the address that was checked; update it, or reach the server through a proxy or over ssh`,
+      `git servers over http(s) need git ${PINS.join('.')} or newer on the controller, which has ${output.trim().slice(0, 60) || 'one without a version'}: an older one does not keep to the address that was checked; update it, or reach the server through a proxy or over ssh`,
     );
   };
 }

@@ -1,4 +1,4 @@
-/** Those who ask for the same at the same time share one run. It ends early once nobody waits for it any more. */
+/** Concurrent calls with one key share one run. It is aborted once no caller waits for it any more. */
 export interface SharedRuns<R> {
   join(key: string, run: (signal: AbortSignal) => Promise<R>, signal: AbortSignal): Promise<R>;
 }
@@ -31,7 +31,7 @@ export function createSharedRuns<R>(): SharedRuns<R> {
       shared.waiting += 1;
       const given = Promise.withResolvers<never>();
       const giveUp = () => {
-        // The last one waits until the run has ended, so that no process outlives whoever asked for it.
+        // The last caller waits until the run has ended, so that no process outlives its callers.
         if (shared.waiting > 1) given.reject(signal.reason);
         else shared.end.abort(signal.reason);
       };

@@ -1,4 +1,4 @@
-/** A bound on what runs at a time, in which slow work keeps nobody waiting: after a while it no longer counts. */
+/** Limits concurrent work. Work that takes longer than `longMs` gives its slot to others and goes on. */
 export interface Slots {
   use<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
@@ -36,16 +36,16 @@ export function createSlots(count: number, longMs: number): Slots {
     async use(work, signal) {
       await enter(signal);
       let held = true;
-      const letGo = () => {
+      const releaseOnce = () => {
         if (held) release();
         held = false;
       };
-      const timer = setTimeout(letGo, longMs);
+      const timer = setTimeout(releaseOnce, longMs);
       try {
         return await work();
       } finally {
         clearTimeout(timer);
-        letGo();
+        releaseOnce();
       }
     },
   };

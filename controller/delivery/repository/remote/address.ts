@@ -1,21 +1,21 @@
 /**
- * Where a repository elsewhere is: an http(s) or ssh address, or `user@host:path`. What git reads as a command, an option or
- * a file of this machine is refused, and so is whatever a person would not see: credentials, queries, control characters.
+ * The address of a remote: an http(s) or ssh URL, or `user@host:path`. Refuses what git reads as a command, an option or a local
+ * file, and what users do not see or should not share: control characters, queries, credentials.
  */
 import { isIPv6 } from 'node:net';
 
 export interface RemoteAddress {
   transport: 'http' | 'https' | 'ssh';
-  /** In normal form: two that are equal are one repository. */
+  /** Normalized: equal addresses are one repository. */
   url: string;
   /** Without brackets. */
   host: string;
   port: number;
-  /** Of ssh. */
+  /** For ssh. */
   user: string | null;
 }
 
-/** The message says what to write instead. */
+/** The message names what to write instead. */
 export class AddressError extends Error {
   override readonly name = 'AddressError';
 }
@@ -24,7 +24,7 @@ const FORMS = 'write https://host/path.git, ssh://git@host/path.git or git@host:
 const MAX_LENGTH = 2_048;
 const NAME = /^(?!-)[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?$/i;
 const USER = /^[a-z0-9_][a-z0-9._+-]*$/i;
-/** Printable ASCII without what has a meaning in a shell or in git's own files. */
+/** Printable ASCII without characters that mean something in a shell or in git's own files. */
 const PATH = /^[a-z0-9._~%+,=@:/!$&'()*-]+$/i;
 const SCP = /^([^\s/:@]+)@(\[[^\]]+\]|[^\s/:@[\]]+):([^:].*|)$/;
 
@@ -40,11 +40,11 @@ export function readAddress(text: string): RemoteAddress {
   const scp = scheme === undefined ? SCP.exec(text) : null;
   if (scp) return scpAddress(scp);
   if (scheme === 'file' || text.startsWith('file:') || /^[./~]/.test(text))
-    throw new AddressError(`folders of the controller are no repositories to bind to; ${FORMS}`);
+    throw new AddressError(`folders of the controller cannot be bound; ${FORMS}`);
   throw new AddressError(
     scheme === undefined
       ? `this is not the address of a repository; ${FORMS}`
-      : `${scheme}:// is not spoken here; ${FORMS}`,
+      : `${scheme}:// is not supported; ${FORMS}`,
   );
 }
 
@@ -53,11 +53,11 @@ function webAddress(text: string): RemoteAddress {
   if (!url) throw new AddressError(`this is not an address; ${FORMS}`);
   if (url.username || url.password)
     throw new AddressError(
-      'a user name or password in the address would be seen by everybody who sees the address; give them as credentials',
+      'a user name or password in the address would be visible to everybody who sees the address; give them as credentials',
     );
   if (url.search || url.hash || text.includes('?') || text.includes('#'))
     throw new AddressError('the address of a repository has no ? and no #; leave them out');
-  // git would look a name with a dot at its end up by itself, past the address that was checked.
+  // Git would resolve a name with a dot at its end itself, past the address that was checked.
   url.hostname = url.hostname.replace(/\.$/, '');
   const transport = url.protocol === 'https:' ? 'https' : 'http';
   const host = checkedHost(url.hostname);
@@ -82,7 +82,7 @@ function sshAddress(text: string): RemoteAddress {
   return { transport: 'ssh', url: `ssh://${user}@${bracketed(host)}${at}${path}`, host, port, user };
 }
 
-/** A path that does not begin with a slash lies in the user's home, which no ssh:// address says as plainly. */
+/** A path without a leading slash is relative to the user's home, which an ssh:// URL cannot express as plainly. */
 function scpAddress([, givenUser = '', givenHost = '', path = '']: RegExpExecArray): RemoteAddress {
   const user = checkedUser(givenUser);
   const host = checkedHost(givenHost.toLowerCase());
@@ -97,31 +97,32 @@ const bracketed = (host: string) => (host.includes(':') ? `[${host}]` : host);
 function checkedUser(user: string): string {
   if (user.includes(':'))
     throw new AddressError(
-      'a password in the address would be seen by everybody who sees the address; ssh wants a key, given as credentials',
+      'a password in the address would be visible to everybody who sees the address; ssh needs a key, given as credentials',
     );
   if (user === '')
-    throw new AddressError('the address says no user; most servers want ssh://git@host/path.git');
-  if (!USER.test(user) || user.length > 64) throw new AddressError('the user name of the address is none');
+    throw new AddressError('the address has no user; most servers expect ssh://git@host/path.git');
+  if (!USER.test(user) || user.length > 64)
+    throw new AddressError('the user name of the address is not valid');
   return user;
 }
 
 function checkedHost(given: string): string {
   const host = given.replace(/^\[(.*)\]$/, '$1');
   const fine = host.length <= 253 && (isIPv6(host) || NAME.test(host));
-  if (!fine) throw new AddressError(`the host of the address is none; ${FORMS}`);
+  if (!fine) throw new AddressError(`the host of the address is not valid; ${FORMS}`);
   return host;
 }
 
-/** Slashes at its end mean nothing. */
+/** Trailing slashes mean nothing. */
 function checkedPath(given: string): string {
   const path = given.replace(/\/+$/, '');
-  if (path === '') throw new AddressError(`the address says no repository; ${FORMS}`);
+  if (path === '') throw new AddressError(`the address has no path; ${FORMS}`);
   const control = /%(?:[01][0-9a-f]|7f)/i.test(path);
   if (control || !PATH.test(path) || /%(?![0-9a-f]{2})/i.test(path) || path.split('/').includes('..'))
-    throw new AddressError(`the path of the address has characters that no repository has; ${FORMS}`);
+    throw new AddressError(`the path of the address has characters that are not supported; ${FORMS}`);
   return path;
 }
 
-/** Whoever has set an address must not have credentials sent to it that were given for another place. */
+/** Credentials are only sent to the address that they were given for, so a new address needs new ones. */
 export const isSameAddress = (a: RemoteAddress, b: RemoteAddress): boolean =>
   a.transport === b.transport && a.host === b.host && a.port === b.port;

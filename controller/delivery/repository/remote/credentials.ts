@@ -1,4 +1,4 @@
-/** How a remote lets us in: what is sealed, what may be shown of it, and what must never be seen anywhere. */
+/** Credentials of a remote: sealing and opening them, what may be shown of them, and keeping them out of texts. */
 import type { Static } from 'typebox';
 import type { ShownGitCredentials } from '../../../../schemas/api/git-sync.ts';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
@@ -7,14 +7,14 @@ import type { RemoteAddress } from './address.ts';
 import type { OpenedCredentials } from './github-app.ts';
 import { readSshKey } from './ssh-key.ts';
 
-/** The message says what to give instead. */
+/** The message names what to give instead. */
 export class CredentialsError extends Error {
   override readonly name = 'CredentialsError';
 }
 
 const NONE: OpenedCredentials = { type: 'none' };
 
-/** Null where there is nothing to seal. */
+/** Returns null when there is nothing to seal. */
 export function sealCredentials(
   keyring: Keyring,
   bindingId: string,
@@ -24,7 +24,7 @@ export function sealCredentials(
   return keyring.seal(JSON.stringify(credentials), sealingContext('git_bindings', bindingId));
 }
 
-/** @throws KeyringError where no key opens them. */
+/** @throws KeyringError when no key opens them */
 export function openCredentials(
   keyring: Keyring,
   binding: { id: string; sealedCredentials: string | null },
@@ -33,7 +33,7 @@ export function openCredentials(
   return JSON.parse(keyring.open(binding.sealedCredentials, sealingContext('git_bindings', binding.id)));
 }
 
-/** @throws CredentialsError where they cannot be used for the address. SshKeyError where the key is none. */
+/** @throws CredentialsError when they do not fit the address; SshKeyError for an invalid key */
 export function assertFits(
   credentials: OpenedCredentials | { type: 'app' },
   { transport }: RemoteAddress,
@@ -75,13 +75,13 @@ export function authorizationOf(credentials: OpenedCredentials): string | null {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** Of texts this short, every other word would be taken for the secret. */
-const SHORTEST = 4;
+/** Shorter texts are no secrets worth the loss: they occur in ordinary words. */
+const MIN_SECRET_CHARS = 4;
 
-/** Takes credentials out of a text, in every form in which git, curl, ssh or a shell could have written them. */
+/** Returns a function that removes the credentials from a text, in every form that git, curl, ssh or a shell writes. */
 export function redactor(credentials: OpenedCredentials, proxy: URL | null = null): (text: string) => string {
   const secrets = [...formsOf(credentials), ...formsOf(credentialsOf(proxy))].filter(
-    (form) => form.length >= SHORTEST,
+    (form) => form.length >= MIN_SECRET_CHARS,
   );
   const longestFirst = [...new Set(secrets)].sort((a, b) => b.length - a.length);
   return (text) => {
@@ -100,7 +100,7 @@ function credentialsOf(proxy: URL | null): OpenedCredentials {
   return { type: 'basic', username: plain(proxy.username), password: plain(proxy.password) };
 }
 
-/** A text that is not well encoded stands for itself. */
+/** A text that is not well encoded is taken as it is. */
 function plain(encoded: string): string {
   try {
     return decodeURIComponent(encoded);

@@ -1,9 +1,9 @@
-/** What git, ssh and servers say when something fails, told to people: what is wrong, and what to do. */
+/** Turns errors of git, ssh and servers into messages for users: what is wrong, and what to do. */
 import type { GitEnd } from '../process/git-run.ts';
 import { RepositoryError, type RepositoryFault } from '../repository-error.ts';
 import type { Remote } from './remote.ts';
 
-type Explain = (remote: Remote, said: string) => string;
+type Explain = (remote: Remote, output: string) => string;
 
 const LATER = 'it is tried again by itself';
 const NEW_CREDENTIALS = 'give new credentials to the binding';
@@ -11,7 +11,7 @@ const NEW_CREDENTIALS = 'give new credentials to the binding';
 const authentication: Explain = ({ address: { host }, credentials }) => {
   switch (credentials.type) {
     case 'none':
-      return `${host} wants credentials; give the binding a user name and a token`;
+      return `${host} requires credentials; give the binding a user name and a token`;
     case 'basic':
       return `${host} does not accept the user name and token of the binding; ${NEW_CREDENTIALS}`;
     case 'ssh':
@@ -22,7 +22,7 @@ const authentication: Explain = ({ address: { host }, credentials }) => {
 };
 
 const forbidden: Explain = ({ address: { host } }) =>
-  `${host} knows the credentials and refuses this repository to them; give them access there, or ${NEW_CREDENTIALS}`;
+  `${host} accepts the credentials but denies them this repository; give them access there, or ${NEW_CREDENTIALS}`;
 
 const notFound: Explain = ({ address: { host, url }, credentials }) =>
   `${host} has no repository ${url}${
@@ -31,23 +31,23 @@ const notFound: Explain = ({ address: { host, url }, credentials }) =>
       : ', or the credentials may not see it'
   }; compare the address`;
 
-export const certificate: Explain = ({ address: { host } }, said) =>
-  `the certificate of ${host} is not trusted (${said}); give the authority that signed it as caCertificate, and an address that stands in the certificate`;
+export const certificate: Explain = ({ address: { host } }, output) =>
+  `the certificate of ${host} is not trusted (${output}); give the authority that signed it as caCertificate, and use an address that the certificate names`;
 
-/** `what` the proxy does. */
+/** `what` completes the sentence about the proxy. */
 const byProxy: Explain = ({ address: { host, transport }, proxy }, what) =>
   `${host} cannot be reached: the proxy ${proxy?.host} ${what}; check ${transport.toUpperCase()}_PROXY and NO_PROXY of the controller; ${LATER}`;
 
-/** The proxy's answer to a connection through it. Only 407 is about the proxy itself; others could tell what is behind it. */
+/** The answer of the proxy to CONNECT. Only 407 is about the proxy itself; other answers could reveal what is behind it. */
 export function proxyFault(remote: Remote, status: string): RepositoryError {
   const { host } = remote.address;
   if (status !== '407') remote.guard.note(host, `the proxy answers with status ${status}`);
   const what =
     status !== '407'
-      ? 'does not let us through, or does not reach it either'
+      ? 'denies the connection, or cannot reach it either'
       : remote.proxy?.username
         ? 'does not accept its user name and password'
-        : 'wants a user name and a password';
+        : 'requires a user name and a password';
   return new RepositoryError('unreachable', byProxy(remote, what));
 }
 
@@ -55,7 +55,7 @@ export function proxyFault(remote: Remote, status: string): RepositoryError {
 export function notReached(remote: Remote, reason: unknown): RepositoryError {
   const { code } = reason as { code?: unknown };
   const text = typeof reason === 'string' ? reason : String(code);
-  // Behind a proxy, it is the proxy that a connection is made to.
+  // Behind a proxy the connection is made to the proxy.
   if (remote.proxy && /ECONNREFUSED|Connection refused|Failed to connect/i.test(text))
     return new RepositoryError('unreachable', byProxy(remote, 'refuses connections'));
   if (remote.proxy && /ENOTFOUND|EAI_AGAIN|could not resolve/i.test(text))
@@ -69,7 +69,7 @@ export function notReached(remote: Remote, reason: unknown): RepositoryError {
   );
 }
 
-/** Before anything is sent. @throws RepositoryError for a host that the operator does not allow. */
+/** Call it before anything is sent. @throws RepositoryError for a host that the operator does not allow */
 export function assertAllowed(remote: Remote): void {
   try {
     remote.guard.assertHost(remote.address.host);
@@ -78,7 +78,7 @@ export function assertAllowed(remote: Remote): void {
   }
 }
 
-const slow: Explain = ({ address: { host } }, said) => `${host} is too slow: ${said}; ${LATER}`;
+const slow: Explain = ({ address: { host } }, output) => `${host} is too slow: ${output}; ${LATER}`;
 
 const scan: Explain = ({ address: { host, port } }) =>
   `ssh-keyscan ${port === 22 ? '' : `-p ${port} `}${host}`;
@@ -97,7 +97,7 @@ export function statusError(
     const { retryAfterMs } = extra;
     return new RepositoryError(
       'asked-to-wait',
-      `${host} is asked too often and wants a pause; ${LATER}; a longer interval, with a webhook, asks less`,
+      `${host} is asked too often and asks for a pause; ${LATER}; a longer interval, with a webhook, asks less`,
       retryAfterMs === undefined ? {} : { retryAfterMs },
     );
   }
@@ -105,37 +105,37 @@ export function statusError(
   if (status === 503 && extra.retryAfterMs !== undefined)
     return new RepositoryError(
       'asked-to-wait',
-      `${host} is not ready (status 503) and asks to be left alone for ${Math.ceil(extra.retryAfterMs / 1_000)} s; ${LATER}`,
+      `${host} is not ready (status 503) and asks for a pause of ${Math.ceil(extra.retryAfterMs / 1_000)} s; ${LATER}`,
       { retryAfterMs: extra.retryAfterMs },
     );
   const what =
-    status >= 500 ? `has a fault of its own (status ${status}); ${LATER}` : `answers with status ${status}`;
+    status >= 500 ? `has an internal error (status ${status}); ${LATER}` : `answers with status ${status}`;
   return new RepositoryError('server', `${host} ${what}`);
 }
 
-/** `target`: what may be shown of where it leads; `circle` where it leads on and on. */
+/** `target` may be shown to users; `circle` means too many redirects. */
 export function redirectError({ address: { host } }: Remote, target: string): RepositoryError {
   return new RepositoryError(
     'redirect',
     target === 'circle'
-      ? `${host} redirects again and again; bind to the address where the repository itself is`
-      : `${host} redirects to ${target}, which is not followed, since the credentials would go along; bind to the address where the repository itself is`,
+      ? `${host} redirects in a circle; bind to the address where the repository itself is`
+      : `${host} redirects to ${target}, which is not followed, since that server would receive the credentials; bind to the address where the repository itself is`,
   );
 }
 
 export const tlsRequired = ({ address: { host, port } }: Remote): RepositoryError =>
-  new RepositoryError('server', `${host} speaks TLS on port ${port}; write https:// instead of http://`);
+  new RepositoryError('server', `${host} expects TLS on port ${port}; write https:// instead of http://`);
 
 export const dumbServer = ({ address: { host } }: Remote): RepositoryError =>
   new RepositoryError(
     'server',
-    `${host} serves the files of the repository alone (git's dumb protocol), which is not read; serve it by git http-backend, or bind over ssh`,
+    `${host} only serves the files of the repository (git's dumb protocol), which is not supported; serve it by git http-backend, or bind over ssh`,
   );
 
 export const sha256Repository = (): RepositoryError =>
   new RepositoryError(
     'server',
-    'the repository uses SHA-256 as its object format, which is not read yet; use one with SHA-1',
+    'the repository uses SHA-256 as its object format, which is not supported yet; use one with SHA-1',
   );
 
 export const notGit = ({ address: { host } }: Remote, type: string): RepositoryError =>
@@ -150,24 +150,24 @@ interface Rule {
   explain: Explain;
 }
 
-/** Of connections that came to nothing, whatever listens there. */
+/** Connections that failed, whatever the host is. */
 const NOT_REACHED =
   /could not resolve (?:host|proxy)[^\n]*|Connection refused|Failed to connect to \S+ port \d+|(?:Operation|Connection) timed out|No route to host|Network is unreachable|Connection reset[^\n]*|Connection closed by [^\n]*|kex_exchange_identification[^\n]*|Received HTTP\/0\.9[^\n]*|Empty reply from server|Recv failure[^\n]*|wrong version number|(?:TLS|SSL) connect error[^\n]*|SSL_ERROR_SYSCALL[^\n]*|gnutls_handshake\(\) failed[^\n]*/i;
 const PROXY_STATUS = /CONNECT tunnel failed, response (\d{3})|Received HTTP code (\d{3}) from proxy/;
 
-/** The first that matches holds. */
+/** The first match counts. */
 const RULES: readonly Rule[] = [
   {
     pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|host key for .* has changed/i,
     fault: 'host-key',
-    explain: (remote, said) =>
-      `${remote.address.host} shows another host key than knownHosts of the binding has: the server was set up anew, or somebody stands between; ask whoever runs it, then give what \`${scan(remote, said)}\` prints as knownHosts`,
+    explain: (remote, output) =>
+      `${remote.address.host} shows another host key than knownHosts of the binding has: the server was reinstalled, or somebody intercepts the connection; ask its operator, then give what \`${scan(remote, output)}\` prints as knownHosts`,
   },
   {
     pattern: /host key verification failed|No \S+ host key is known/i,
     fault: 'host-key',
-    explain: (remote, said) =>
-      `knownHosts of the binding has no key of ${remote.address.host}; give what \`${scan(remote, said)}\` prints as knownHosts, after comparing it with what the server's owner publishes`,
+    explain: (remote, output) =>
+      `knownHosts of the binding has no key of ${remote.address.host}; give what \`${scan(remote, output)}\` prints as knownHosts, after comparing it with what the server's owner publishes`,
   },
   {
     pattern: /ssh: (?:command )?not found|cannot run ssh|ssh: No such file/i,
@@ -179,7 +179,7 @@ const RULES: readonly Rule[] = [
     pattern: /error in libcrypto|Load key .*(?:invalid format|incorrect passphrase)|bad permissions/i,
     fault: 'credentials',
     explain: () =>
-      "ssh cannot read the binding's key; make one with ssh-keygen -t ed25519 -N '' and give it anew",
+      "ssh cannot read the binding's key; make one with ssh-keygen -t ed25519 -N '' and give the new key",
   },
   {
     pattern: /Permission denied \(|Too many authentication failures/,
@@ -211,7 +211,7 @@ const RULES: readonly Rule[] = [
     pattern: /File (?:size limit exceeded|too large)/i,
     fault: 'too-large',
     explain: (remote) =>
-      `the repository at ${remote.address.host} is larger than the 2 GiB that are fetched; bind to a repository of the manifests alone`,
+      `the repository at ${remote.address.host} is larger than the 2 GiB that are fetched; bind to a repository that only holds manifests`,
   },
   {
     pattern:
@@ -232,11 +232,11 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-const SHOWN = 300;
+const MAX_OUTPUT_CHARS = 300;
 
-/** Of a run that has failed. */
+/** Explains a failed run. */
 export function explainRun(remote: Remote, end: GitEnd, deadlineMs: number): RepositoryError {
-  const said = remote.redact(end.stderr);
+  const output = remote.redact(end.stderr);
   if (end.late) {
     return new RepositoryError(
       'timeout',
@@ -248,38 +248,38 @@ export function explainRun(remote: Remote, end: GitEnd, deadlineMs: number): Rep
       'too-large',
       RULES.find(({ fault }) => fault === 'too-large')?.explain(remote, '') ?? '',
     );
-  const status = /requested URL returned error: (\d{3})/.exec(said)?.[1];
+  const status = /requested URL returned error: (\d{3})/.exec(output)?.[1];
   if (status) return statusError(remote, Number(status));
-  const [, tunnel, other] = PROXY_STATUS.exec(said) ?? [];
+  const [, tunnel, other] = PROXY_STATUS.exec(output) ?? [];
   if (tunnel ?? other) return proxyFault(remote, String(tunnel ?? other));
   for (const { pattern, fault, explain } of RULES) {
-    const found = pattern.exec(said);
+    const found = pattern.exec(output);
     if (found)
       return new RepositoryError(fault, explain(remote, printable(found.slice(1).find(Boolean) ?? '')));
   }
-  const [reason] = NOT_REACHED.exec(said) ?? [];
+  const [reason] = NOT_REACHED.exec(output) ?? [];
   if (reason) return notReached(remote, printable(reason));
   return new RepositoryError(
     'server',
-    `git could not talk to ${remote.address.host}: ${lastOutput(said) || `it ended with ${end.by ?? `code ${end.code}`}`}`,
+    `git failed to reach ${remote.address.host}: ${lastOutput(output) || `it ended with ${end.by ?? `code ${end.code}`}`}`,
   );
 }
 
-/** The last line that says what failed; what the server itself says comes behind `remote:`. */
-export function lastOutput(said: string): string {
-  const lines = said.trim().split('\n');
-  const told = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '';
+/** The last line that names the failure, with the last line of the server itself (`remote:`). */
+export function lastOutput(output: string): string {
+  const lines = output.trim().split('\n');
+  const local = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '';
   const remotely = lines.findLast((line) => /^remote: .*\w/.test(line));
-  return printable([told.replace(/^(?:fatal|error): /, ''), remotely].filter(Boolean).join('; '));
+  return printable([local.replace(/^(?:fatal|error): /, ''), remotely].filter(Boolean).join('; '));
 }
 
 const printable = (text: string): string =>
   text
     .replaceAll(/[\0-\x1f\x7f-\x9f]+/g, ' ')
     .trim()
-    .slice(0, SHOWN);
+    .slice(0, MAX_OUTPUT_CHARS);
 
-/** Whether our own copy is what is broken, and not the way to the server or the server. */
+/** Whether the local mirror is damaged, as opposed to a failure of the server or the connection. */
 export function isDamaged(end: GitEnd): boolean {
   const own = end.stderr.split('\n').filter((line) => !line.startsWith('remote:'));
   return own.some((line) =>

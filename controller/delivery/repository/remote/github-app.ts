@@ -1,19 +1,19 @@
-/** A GitHub App that lets git in: by tokens of its installation, which are good for an hour. */
+/** A GitHub App as credentials for git: its installation gets tokens that last for an hour. */
 import type { GitCredentials } from '../../../../schemas/api/git-sync.ts';
 
 export interface GitHubApp {
-  /** Its id, or its client id. */
+  /** The app id, or the client id. */
   id: string;
-  /** RSA, as PEM. */
+  /** An RSA key as PEM. */
   privateKey: string;
-  /** Of the API, without a slash at its end. */
+  /** The URL of the API, without a trailing slash. */
   url: string;
   /** `owner/name` */
   project: string;
 }
 
-/** As they are sealed: a binding that goes by the app of its forge keeps all that git needs of it. */
+/** The sealed form: a binding with the app of its forge stores everything that git needs of it. */
 export type OpenedCredentials = Exclude<GitCredentials, { type: 'app' }> | ({ type: 'app' } & GitHubApp);
 
-/** @throws RepositoryError that says what to do; it holds no secret */
+/** @throws RepositoryError that names what to do; it holds no secret */
 export type AppTokenSource = (app: GitHubApp, caCertificate: string | null) => Promise<string>;

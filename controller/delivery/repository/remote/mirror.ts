@@ -1,4 +1,4 @@
-/** The folder of a mirror: made, brought up to date, kept small. Everything here runs one after the other for one mirror. */
+/** The folder of a mirror: creating, fetching, packing. The caller runs one of these at a time for one mirror. */
 import fs, { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,16 +17,16 @@ export interface MirrorRun {
   deadlineMs: number;
 }
 
-/** Larger blobs stay with the server; a manifest is never as large. */
+/** Larger blobs stay on the server; no manifest is that large. */
 const BLOBS = '--filter=blob:limit=2m';
-/** Of commits that only lead from one to another. */
+/** For commits that only connect others. */
 const COMMITS_ALONE = '--filter=tree:0';
-/** How far a path is looked for, in commits of the first parent line and its side lines. */
+/** How many commits are searched for a path, along the first parents and side lines. */
 const DEPTHS = [50, 1_000, 10_000];
-/** Each fetch leaves a pack. */
+/** Each fetch adds a pack. */
 const MANY_PACKS = 40;
 
-/** Written anew where it is made; holds no credential. */
+/** Written when the mirror is created; holds no credential. */
 const configOf = (url: string) => `[core]
 \trepositoryformatversion = 1
 \tfilemode = true
@@ -60,7 +60,7 @@ export async function ensureMirror(remote: Remote, run: MirrorRun): Promise<void
   }
 }
 
-/** `#` and `;` begin a comment in git's configuration, outside of quotes. */
+/** Quoted: outside of quotes `#` and `;` begin a comment in git's configuration. */
 const configText = (url: string): string => `"${url.replaceAll(/["\\]/g, '\\$&')}"`;
 
 function copyError(end: GitEnd): RepositoryError {
@@ -76,7 +76,7 @@ function copyError(end: GitEnd): RepositoryError {
       );
 }
 
-/** Null where the mirror has no such ref. */
+/** The commit of the ref; null when the mirror has none. */
 export async function mirrorRef(gitdir: string, ref: string): Promise<string | null> {
   try {
     return await git.resolveRef({ fs, gitdir, ref, depth: 5 });
@@ -86,7 +86,7 @@ export async function mirrorRef(gitdir: string, ref: string): Promise<string | n
   }
 }
 
-/** Brings one ref of the server here, at a depth of one commit. */
+/** Fetches one ref of the server, one commit deep. */
 export async function fetchRef(
   remote: Remote,
   run: MirrorRun,
@@ -97,8 +97,8 @@ export async function fetchRef(
 }
 
 /**
- * Looks for a path of commits from `head` down to each anchor, and fetches the commits between where it is not here yet:
- * a few, then more, at last so many that one who finds none may say that history was rewritten.
+ * Looks for a path of commits from `head` down to each anchor, and fetches missing commits in between: a few, then more, and at
+ * last so many that no path means a rewritten history.
  */
 export async function fetchPaths(
   remote: Remote,
@@ -107,19 +107,19 @@ export async function fetchPaths(
   head: string,
   anchors: readonly string[],
 ): Promise<void> {
-  let open = await unreached(run, head, anchors);
+  let open = await listUnreached(run, head, anchors);
   for (const depth of DEPTHS) {
     if (open.length === 0) return;
     await fetch(remote, run, [COMMITS_ALONE, `--depth=${depth}`], `+${ref}:${ref}`);
-    open = await unreached(run, head, open);
+    open = await listUnreached(run, head, open);
   }
 }
 
-async function unreached(run: MirrorRun, head: string, anchors: readonly string[]): Promise<string[]> {
+async function listUnreached(run: MirrorRun, head: string, anchors: readonly string[]): Promise<string[]> {
   const others = [...new Set(anchors)].filter((anchor) => anchor !== head);
   if (others.length === 0) return [];
   const commit = await local(run, ['cat-file', 'commit', head]);
-  // As the server has it: a shallow copy would say that there are none.
+  // From the raw commit: the history of a shallow mirror would show no parents.
   const parents = [...(commit.stdout.split('\n\n')[0]?.matchAll(/^parent (\S+)$/gm) ?? [])].map(
     ([, sha]) => sha,
   );
@@ -136,12 +136,12 @@ export async function holdsCommit(run: MirrorRun, sha: string): Promise<boolean>
   return (await local(run, ['cat-file', '-e', `${sha}^{tree}`])).code === 0;
 }
 
-/** Commits between two branches and where they part; what lies further apart is not merged here. */
-const MOST_BETWEEN = 2_000;
+/** Commits between two branches and their merge base; a merge of branches further apart is refused. */
+const MAX_BETWEEN = 2_000;
 
 /**
- * Brings what a merge of two refs that are here reads: the commits down to their merge bases, and the files of these and of
- * all commits of `head` in between. Fetched by what is missing, so that no known history becomes shorter.
+ * Fetches what a merge of two local refs reads: the commits down to their merge bases, and the files of these and of all commits
+ * of `head` in between. Fetches only what is missing, so that no known history becomes shorter.
  */
 export async function fetchMeeting(
   remote: Remote,
@@ -158,14 +158,7 @@ export async function fetchMeeting(
     bases = await mergeBases(run, base, head);
   }
   if (bases.length === 0) return;
-  const between = await local(run, [
-    'rev-list',
-    `--max-count=${MOST_BETWEEN}`,
-    head,
-    base,
-    '--not',
-    ...bases,
-  ]);
+  const between = await local(run, ['rev-list', `--max-count=${MAX_BETWEEN}`, head, base, '--not', ...bases]);
   if (between.code !== 0) throw copyError(between);
   const commits = [...new Set([...between.stdout.split('\n').filter((line) => line !== ''), ...bases])];
   await fetchTrees(remote, run, commits);
@@ -176,7 +169,7 @@ async function mergeBases(run: MirrorRun, base: string, head: string): Promise<s
   return end.code === 0 ? end.stdout.trim().split('\n') : [];
 }
 
-/** The trees of commits that came alone, with their files; asked for by id, as git itself does for a partial copy. */
+/** Fetches the trees and files of commits that were fetched alone; by id, as git itself does for a partial clone. */
 async function fetchTrees(remote: Remote, run: MirrorRun, commits: readonly string[]): Promise<void> {
   const listed = await local(
     run,
@@ -194,20 +187,20 @@ async function fetchTrees(remote: Remote, run: MirrorRun, commits: readonly stri
   if (end.code !== 0) throw explainRun(remote, end, run.deadlineMs);
 }
 
-/** The server has it no longer. */
+/** Deletes a ref that the server no longer has. */
 export async function dropRef(run: MirrorRun, ref: string): Promise<void> {
   const end = await local(run, ['update-ref', '-d', ref]);
   if (end.code !== 0) throw copyError(end);
 }
 
-/** Puts many packs into one. What was written here and is in no ref stays for a day. */
-export async function tidy(run: MirrorRun): Promise<void> {
+/** Combines many packs into one. Objects that were written here and are in no ref stay for a day. */
+export async function repack(run: MirrorRun): Promise<void> {
   const packs = await readdir(join(run.gitdir, 'objects/pack')).catch(() => []);
   if (packs.filter((name) => name.endsWith('.pack')).length < MANY_PACKS) return;
   await local(run, ['gc', '--quiet', '--prune=1.day.ago']);
 }
 
-/** What a run that was killed has left of what it was writing. */
+/** Deletes the temporary files of a killed run. */
 export async function removeLeftovers(gitdir: string): Promise<void> {
   const folder = join(gitdir, 'objects/pack');
   for (const name of await readdir(folder).catch(() => []))
@@ -246,7 +239,7 @@ function local(run: MirrorRun, args: readonly string[], input = ''): Promise<Git
     ...gitEnvironment(run.gitdir),
     GIT_DIR: run.gitdir,
     GIT_NO_LAZY_FETCH: '1',
-    // Git before 2.45 does not know the other.
+    // Git before 2.45 does not know the other setting.
     GIT_ALLOW_PROTOCOL: 'none',
   };
   return runGit(args, { cwd: run.gitdir, env, signal: run.signal, deadlineMs: run.deadlineMs, input });

@@ -1,17 +1,18 @@
-/** Copies of the repositories that live elsewhere. Bindings with one address and the same credentials share one. */
+/** The mirrors of remotes. Bindings with one address and the same credentials share one. */
+
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
 import type { TargetGuard } from '../../../platform/net/outgoing/index.ts';
 import { NO_PROXIES, type ProxySettings } from '../../../platform/net/proxies.ts';
 import { messageOf } from '../../../platform/operation/errors.ts';
+import { createKeyedMutex } from '../../../platform/runtime/keyed-mutex.ts';
 import type { Logger } from '../../../platform/runtime/logger.ts';
 import { deleteRef, swapRef } from '../embedded-handle.ts';
 import type { BoundRepository, RefUpdate, RepositoryHandle } from '../handle.ts';
 import { createSharedRuns } from '../process/shared-runs.ts';
 import { createSlots } from '../process/slots.ts';
 import { RepositoryError } from '../repository-error.ts';
-import { createKeyedMutex } from '../turns.ts';
 import { explainRun } from './explain-run.ts';
 import type { AppTokenSource } from './github-app.ts';
 import {
@@ -24,14 +25,14 @@ import {
   type MirrorRun,
   mirrorRef,
   removeLeftovers,
-  tidy,
+  repack,
 } from './mirror.ts';
 import { openRemote, type Remote } from './remote.ts';
 import { remoteHeads, remoteRefs } from './remote-refs.ts';
 import { runRemote } from './remote-run.ts';
 
 export interface MirrorsOptions {
-  /** The folder that holds them. */
+  /** Holds all mirrors. */
   folder: string;
   keyring: Keyring;
   guard: TargetGuard;
@@ -42,12 +43,12 @@ export interface MirrorsOptions {
 }
 
 const DEADLINE_MS = 4 * 60_000;
-/** Downloads at a time; one that takes long gives its place to others. */
+/** Concurrent downloads; one that takes longer than `LONG_MS` frees its slot for others. */
 const DOWNLOADS = 8;
 const LONG_MS = 10_000;
-/** Another replica may be making what looks forgotten. */
-const FORGOTTEN_MS = 60 * 60_000;
-const PATHS_KEPT = 1_000;
+/** An unused mirror stays this long: another replica may just be creating it. */
+const UNUSED_MS = 60 * 60_000;
+const MAX_PATHS = 1_000;
 
 export interface Mirrors {
   of(binding: BoundRepository): RepositoryHandle;
@@ -58,16 +59,16 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
   const { folder, keyring, guard, proxies = NO_PROXIES } = options;
   const runs = join(folder, 'runs');
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
-  const turns = createKeyedMutex();
+  const mutex = createKeyedMutex();
   const slots = createSlots(DOWNLOADS, LONG_MS);
   const shared = createSharedRuns<{ moved: boolean }>();
-  /** By folder: the next fetch makes it anew. */
+  /** Folders of damaged mirrors, which the next fetch replaces. */
   const distrusted = new Set<string>();
-  /** By folder: until when the server wants to be left alone, in monotonic milliseconds, and what it said. */
+  /** By folder: how long the server asked us to wait, in monotonic milliseconds, and its answer. */
   const pauses = new Map<string, { until: number; error: RepositoryError }>();
-  /** Heads from which the path to an anchor was looked for. */
+  /** Heads and anchors whose path was searched. */
   const searched = new Set<string>();
-  /** By what a binding says of its repository: opening the credentials anew takes 10 ms. */
+  /** By the columns of a binding: deriving the key of its credentials takes 10 ms. */
   const opened = new Map<string, Remote>();
 
   const openedAs = ({
@@ -84,12 +85,12 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     const known = opened.get(key);
     if (known) return known;
     const remote = openRemote({ keyring, guard, proxies, appToken: options.appToken }, binding);
-    if (opened.size >= PATHS_KEPT) opened.clear();
+    if (opened.size >= MAX_PATHS) opened.clear();
     opened.set(key, remote);
     return remote;
   }
 
-  /** Of what no binding has any more: its credentials, and what was noted of its copy. */
+  /** Forgets the credentials, and the notes about mirrors, that no binding has any more. */
   function forgetOthers(bindings: readonly BoundRepository[], gitdirs: ReadonlySet<string>): void {
     const keys = new Set(bindings.map(openedAs));
     for (const key of opened.keys()) if (!keys.has(key)) opened.delete(key);
@@ -111,23 +112,23 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     if (pause && performance.now() < pause.until) throw pause.error;
     pauses.delete(gitdir);
     const isCommit = /^[0-9a-f]{40}$/.test(ref);
-    if (isCommit) return turns.take(gitdir, () => fetchCommit(remote, run, ref));
+    if (isCommit) return mutex.runExclusive(gitdir, () => fetchCommit(remote, run, ref));
     const names = fullNames(ref);
-    let remotely: ReadonlyMap<string, string>;
+    let remoteIds: ReadonlyMap<string, string>;
     try {
-      remotely = await remoteRefs(remote, names, run);
+      remoteIds = await remoteRefs(remote, names, run);
     } catch (error) {
       if (error instanceof RepositoryError && error.fault === 'asked-to-wait')
         pauses.set(gitdir, { until: performance.now() + (error.retryAfterMs ?? 0), error });
       throw error;
     }
-    const name = names.find((one) => remotely.has(one)) ?? null;
-    const head = name === null ? null : (remotely.get(name) ?? null);
-    return turns.take(gitdir, async () => {
+    const name = names.find((name) => remoteIds.has(name)) ?? null;
+    const head = name === null ? null : (remoteIds.get(name) ?? null);
+    return mutex.runExclusive(gitdir, async () => {
       if (distrusted.delete(gitdir)) await rm(gitdir, { recursive: true, force: true });
       await ensureMirror(remote, run);
       let moved = false;
-      for (const other of names.filter((one) => one !== name)) {
+      for (const other of names.filter((entry) => entry !== name)) {
         if ((await mirrorRef(gitdir, other)) === null) continue;
         await dropRef(run, other);
         moved = true;
@@ -137,14 +138,14 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         await slots.use(() => fetchRef(remote, run, name), signal);
         moved = true;
       }
-      await lookForPaths(remote, run, name, anchors);
-      if (moved) await tidy(run);
+      await fetchMissingPaths(remote, run, name, anchors);
+      if (moved) await repack(run);
       return { moved };
     });
   }
 
-  /** Once for each head and anchor: where none was found, there is none. */
-  async function lookForPaths(
+  /** Searches once for each head and anchor: the result does not change. */
+  async function fetchMissingPaths(
     remote: Remote,
     run: MirrorRun,
     name: string,
@@ -155,7 +156,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     const keys = anchors.map((anchor) => `${run.gitdir} ${head} ${anchor}`);
     if (keys.every((key) => searched.has(key))) return;
     await slots.use(() => fetchPaths(remote, run, name, head, anchors), run.signal);
-    if (searched.size >= PATHS_KEPT) searched.clear();
+    if (searched.size >= MAX_PATHS) searched.clear();
     for (const key of keys) searched.add(key);
   }
 
@@ -166,7 +167,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     return { moved: true };
   }
 
-  /** A copy that git finds damaged is made anew once. */
+  /** A damaged mirror is replaced once. */
   async function fetchWhole(...args: Parameters<typeof fetchInto>): Promise<{ moved: boolean }> {
     const [remote, gitdir] = args;
     try {
@@ -176,7 +177,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
       if (!(error instanceof RepositoryError) || error.fault !== 'copy') throw error;
       options.log.warn(
         { host: remote.address.host, reason: error.message },
-        'the copy of a repository is made anew',
+        'the mirror of a repository is damaged and is fetched again',
       );
       distrusted.add(gitdir);
       await fetchInto(...args);
@@ -184,7 +185,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     }
   }
 
-  /** Both branches at where the server has them, and what lies between. */
+  /** Fetches both branches, and the commits between them. */
   async function meet(
     remote: Remote,
     gitdir: string,
@@ -192,26 +193,26 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, string>> {
     const run: MirrorRun = { gitdir, runs, signal, deadlineMs };
-    const remotely = await remoteHeads(remote, [base, head], run);
-    return turns.take(gitdir, async () => {
+    const remoteIds = await remoteHeads(remote, [base, head], run);
+    return mutex.runExclusive(gitdir, async () => {
       await ensureMirror(remote, run);
-      for (const [branch, sha] of remotely) {
+      for (const [branch, sha] of remoteIds) {
         const ref = `refs/heads/${branch}`;
         const here = await mirrorRef(gitdir, ref);
         if (here === sha) continue;
-        // What is here already is not fetched again: at a depth of one it would end the history that leads through it.
+        // Fetching a known commit again, one commit deep, would cut the history that leads through it.
         if (await holdsCommit(run, sha)) await swapRef(gitdir, { ref, sha, expect: here }, signal);
         else await slots.use(() => fetchRef(remote, run, ref), signal);
       }
       const refs = { base: `refs/heads/${base}`, head: `refs/heads/${head}` };
       const both = await Promise.all([mirrorRef(gitdir, refs.base), mirrorRef(gitdir, refs.head)]);
-      if (!both.includes(null) && remotely.has(base))
-        await slots.use(() => fetchMeeting(remote, run, refs, remotely.has(head)), signal);
-      return remotely;
+      if (!both.includes(null) && remoteIds.has(base))
+        await slots.use(() => fetchMeeting(remote, run, refs, remoteIds.has(head)), signal);
+      return remoteIds;
     });
   }
 
-  /** `sha` is null for a branch that is to go. */
+  /** `sha` is null for a branch that is to be deleted. */
   async function push(
     remote: Remote,
     gitdir: string,
@@ -220,7 +221,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
   ) {
     const { ref, sha, expect } = update;
     const run: MirrorRun = { gitdir, runs, signal, deadlineMs };
-    return turns.take(gitdir, async () => {
+    return mutex.runExclusive(gitdir, async () => {
       const lease = `--force-with-lease=${ref}:${expect ?? ''}`;
       const args = [
         'push',
@@ -239,16 +240,16 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         else if (before !== null) await deleteRef(gitdir, { ref, expect: before }, signal);
         return 'ok' as const;
       }
-      const told = /^!\t[^\t]*\t(.*)$/m.exec(end.stdout)?.[1] ?? '';
-      if (RACED.test(told)) return 'rejected' as const;
-      if (told === '') throw explainRun(remote, end, deadlineMs);
+      const status = /^!\t[^\t]*\t(.*)$/m.exec(end.stdout)?.[1] ?? '';
+      if (RACED.test(status)) return 'rejected' as const;
+      if (status === '') throw explainRun(remote, end, deadlineMs);
       const why = remote
-        .redact(told)
+        .redact(status)
         .replaceAll(/[\0-\x1f\x7f]/g, ' ')
         .slice(0, 300);
       throw new RepositoryError(
         'refused',
-        `${remote.address.host} does not take the change of ${ref}: ${why}; let the credentials write there, or look at the rules that protect the branch`,
+        `${remote.address.host} refuses the change of ${ref}: ${why}; give the credentials write access, or check the rules that protect the branch`,
       );
     });
   }
@@ -278,6 +279,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         remove: (branch, signal) => push(remote, gitdir, { ...branch, sha: null }, signal),
         heads: (branches, signal) => remoteHeads(remote, branches, { gitdir, runs, signal, deadlineMs }),
         meet: (branches, signal) => meet(remote, gitdir, branches, signal),
+        serialize: (branch, write) => mutex.runExclusive(`${gitdir}\0${branch}`, write),
         redirectedTo: () => (remote.endpoint === remote.address.url ? null : remote.endpoint),
         distrust: () => void distrusted.add(gitdir),
       };
@@ -288,18 +290,18 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         try {
           used.add(`${remoteOf(binding).key}.git`);
         } catch {
-          // Whose credentials do not open at the moment: nobody knows which copy is its own.
+          // While its credentials cannot be opened, nobody knows which mirror it uses: nothing is deleted.
           return;
         }
       }
       forgetOthers(bindings, new Set([...used].map((name) => join(folder, name))));
-      for (const place of [folder, runs]) {
-        for (const name of await readdir(place).catch(() => [])) {
+      for (const parent of [folder, runs]) {
+        for (const name of await readdir(parent).catch(() => [])) {
           if (used.has(name) || name === 'runs') continue;
-          const path = join(place, name);
+          const path = join(parent, name);
           const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-          if (Date.now() - mtimeMs > FORGOTTEN_MS)
-            await turns.take(path, () => rm(path, { recursive: true, force: true }));
+          if (Date.now() - mtimeMs > UNUSED_MS)
+            await mutex.runExclusive(path, () => rm(path, { recursive: true, force: true }));
         }
       }
     },
@@ -309,7 +311,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
 const RACED =
   /stale info|fetch first|non-fast-forward|already exists|failed to update ref|cannot lock ref|incorrect old value|reference already exists|but expected/;
 
-/** A branch wins over a tag of the same name. */
+/** A branch takes precedence over a tag of the same name. */
 function fullNames(ref: string): string[] {
   if (/^refs\/(?:heads|tags)\//.test(ref)) return [ref];
   return [`refs/heads/${ref}`, `refs/tags/${ref}`];
@@ -320,11 +322,12 @@ function closedHandle(gitdir: string, error: unknown): RepositoryHandle {
     if (error instanceof RepositoryError) throw error;
     throw new RepositoryError(
       'credentials',
-      `the credentials of the binding cannot be opened (${messageOf(error)}); give them anew`,
+      `the credentials of the binding cannot be opened (${messageOf(error)}); set them again`,
     );
   };
   return {
     ...{ gitdir, kind: 'remote', fetch: fail, push: fail, remove: fail, heads: fail, meet: fail },
+    serialize: fail,
     redirectedTo: () => null,
     distrust: () => {},
   };

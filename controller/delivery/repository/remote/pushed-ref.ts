@@ -1,6 +1,6 @@
-/** What a push asks of a ref. */
+/** The change of a ref by a push. */
 export interface PushedRef {
-  /** In full: `refs/heads/…`, `refs/tags/…`, or what else git lets through. */
+  /** The full name: `refs/heads/…`, `refs/tags/…`, or another that git accepts. */
   name: string;
   deleted: boolean;
 }

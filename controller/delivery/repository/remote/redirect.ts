@@ -1,32 +1,32 @@
 /**
- * Redirects of git servers (GitLab for an address without `.git`, every forge for a renamed repository) are followed where
- * scheme, host and port stay: the credentials of the binding belong to that origin (RFC 9110, section 15.4).
+ * Redirects of git servers (GitLab for an address without `.git`, every forge for a renamed repository). They are followed only
+ * within scheme, host and port: the credentials of the binding belong to that origin (RFC 9110, section 15.4).
  */
 import { readAddress } from './address.ts';
 
-/** After this many it is a circle. */
-export const MOST_REDIRECTS = 5;
+/** More count as a circle. */
+export const MAX_REDIRECTS = 5;
 export const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const REFS = /\/info\/refs$/;
 
 export interface Redirect {
-  /** The repository that is meant; null where the target is none. */
+  /** The repository of the target; null when it is not one. */
   url: string | null;
   sameOrigin: boolean;
-  /** What may be shown of it. */
-  shown: string;
+  /** May be display to users. */
+  display: string;
 }
 
-/** `location` as the server sent it in answer to a request for `url`. */
+/** `location` is the header of the answer to a request for `url`. */
 export function readRedirect(location: string | undefined, url: string): Redirect {
   const target = location === undefined ? null : URL.parse(location, url);
-  if (!target) return { url: null, sameOrigin: false, shown: 'another address' };
+  if (!target) return { url: null, sameOrigin: false, display: 'another address' };
   const repository = REFS.test(target.pathname) ? target.pathname.replace(REFS, '') : null;
   const address = repository === null ? null : readable(`${target.origin}${repository}`);
   return {
     url: address,
     sameOrigin: target.origin === new URL(url).origin && target.username === '' && target.password === '',
-    shown: address ?? target.origin,
+    display: address ?? target.origin,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Where refs of a remote stand now, without a download. */
+/** The commits of refs on a remote, without a download. */
 import { headsOf } from '../embedded-handle.ts';
 import { explainRun } from './explain-run.ts';
 import type { MirrorRun } from './mirror.ts';
@@ -6,10 +6,10 @@ import type { Remote } from './remote.ts';
 import { runRemote } from './remote-run.ts';
 import { webRefs } from './web-refs.ts';
 
-/** Of one question. ssh takes longer to say that nobody answers. */
+/** For one request. ssh takes longer to report that nobody answers. */
 const DEADLINES_MS = { http: 20_000, https: 20_000, ssh: 30_000 };
 
-/** Ids by full name, of those of `names` that are there. @throws RepositoryError */
+/** Ids by full name, for those of `names` that exist. @throws RepositoryError */
 export async function remoteRefs(
   remote: Remote,
   names: readonly string[],
@@ -29,7 +29,7 @@ export async function remoteRefs(
   );
 }
 
-/** The same of any number of branches, by one question. @throws RepositoryError */
+/** The ids of any number of branches, by one request. @throws RepositoryError */
 export async function remoteHeads(
   remote: Remote,
   branches: readonly string[],

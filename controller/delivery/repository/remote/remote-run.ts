@@ -1,6 +1,6 @@
 /**
- * Runs git against a remote. Credentials travel by the environment and by files of a folder that is made for the run: no
- * argument list, log or configuration file holds them.
+ * Runs git against a remote. Credentials are passed by the environment and by files in a folder of the run: no argument list,
+ * log or configuration file holds them.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -18,28 +18,28 @@ import { webRefs } from './web-refs.ts';
 
 export interface RemoteRun {
   gitdir: string;
-  /** The folder in which those of runs are made. */
+  /** The parent of the folders of runs. */
   runs: string;
   signal: AbortSignal;
   deadlineMs: number;
   input?: string;
 }
 
-/** A server that sends less than this over so long a time is given up. */
+/** Git gives up on a server that sends less over this time. */
 const STALL = { bytesPerSecond: 1_000, seconds: 30 };
 const CONNECT_SECONDS = 15;
-/** Above this git keeps content out of its memory. */
+/** Git does not load larger content into memory. */
 const BIG_FILE = '2m';
 
 const assertPins = createPinCheck();
 
-/** What git says of a redirect, which it does not follow by itself. */
+/** Git's message for a redirect, which it does not follow itself. */
 const REDIRECTED = /requested URL returned error: 30[12378]\b/;
 const RESOLVE_MS = 20_000;
 
 /**
- * Where git meets a redirect, it is resolved within its origin, and git runs once more.
- * @throws RepositoryError where git could not be started, or is too old; whether it went well is for the caller to see.
+ * Runs git; after a redirect within the origin it runs once more with the new address.
+ * @throws RepositoryError when git cannot be started or is too old; the caller checks the exit code
  */
 export async function runRemote(remote: Remote, args: readonly string[], run: RemoteRun): Promise<GitEnd> {
   const { endpoint } = remote;
@@ -72,7 +72,7 @@ async function runAt(remote: Remote, args: readonly string[], run: RemoteRun): P
         env: {
           ...gitEnvironment(run.gitdir, settings),
           GIT_DIR: run.gitdir,
-          // Nothing of the user's that runs us: no .netrc, no .ssh.
+          // Without .netrc and .ssh of the user of this process.
           HOME: folder,
           GIT_ALLOW_PROTOCOL: remote.address.transport,
           GIT_NO_LAZY_FETCH: '1',
@@ -88,7 +88,7 @@ async function runAt(remote: Remote, args: readonly string[], run: RemoteRun): P
       });
     const [first = remote.address.host, ...others] = addresses;
     let end = await at(first);
-    // curl tries all addresses that it is given; ssh is given one at a time.
+    // curl tries all addresses in the list; ssh takes one at a time.
     for (const other of remote.address.transport === 'ssh' ? others : [])
       if (SSH_NOT_CONNECTED.test(end.stderr)) end = await at(other);
     return end;
@@ -125,11 +125,11 @@ const SETTINGS: readonly GitSetting[] = [
   ['pack.windowMemory', '64m'],
 ];
 
-/** Whether curl looks a name up, and has to be told what was found. */
+/** Whether curl would resolve a name, and gets the checked addresses instead. */
 const isPinned = ({ address, proxy }: Remote): boolean =>
   address.transport !== 'ssh' && !proxy && isIP(address.host) === 0;
 
-/** Writes what git and ssh read from files, and answers the settings that name them. */
+/** Writes the files that git and ssh read, and returns the settings that name them. */
 async function filesOf(remote: Remote, folder: string, addresses: readonly string[]): Promise<GitSetting[]> {
   const { address, credentials, caCertificate, proxy } = remote;
   if (address.transport === 'ssh') {
@@ -143,9 +143,9 @@ async function filesOf(remote: Remote, folder: string, addresses: readonly strin
   const header = await remote.authorization();
   if (header) settings.push(['http.extraHeader', `Authorization: ${header}`]);
   if (proxy) settings.push(['http.proxy', proxy.href], ['http.proxyAuthMethod', 'basic']);
-  // What was looked up and found harmless is what is connected to.
+  // Connect only to the addresses that were resolved and checked.
   else if (isPinned(remote)) {
-    const list = addresses.map((one) => (one.includes(':') ? `[${one}]` : one)).join(',');
+    const list = addresses.map((address) => (address.includes(':') ? `[${address}]` : address)).join(',');
     settings.push(['http.curloptResolve', `${address.host}:${address.port}:${list}`]);
   }
   if (caCertificate !== null) {
@@ -177,8 +177,8 @@ const SSH_OPTIONS = [
 const SSH_NOT_CONNECTED = /^ssh: connect to host /m;
 
 /**
- * git hands this to a shell. ssh connects to the address that was checked, and looks the host key up as for the name:
- * `[host]:port` where the port is not 22, as in known_hosts (sshd(8)).
+ * A command line that git gives to a shell. ssh connects to the checked address but looks up the host key by name: `[host]:port`
+ * when the port is not 22, as in known_hosts (sshd(8)).
  */
 function sshCommand(folder: string, remote: Remote, address: string): string {
   const file = (name: string) => `"${join(folder, name).replaceAll(/["\\]/g, '\\$&').replaceAll('%', '%%')}"`;
@@ -195,7 +195,7 @@ function sshCommand(folder: string, remote: Remote, address: string): string {
 
 const hasAuthority = ({ knownHosts }: Remote): boolean => /^\s*@cert-authority\s/m.test(knownHosts ?? '');
 
-/** Certificates name hosts without a port, and ssh looks for the alias in them: with an authority, the port is taken off here. */
+/** Host certificates name hosts without a port, and ssh looks for the alias in them: with an authority, the port is removed here. */
 function knownHostsFor(remote: Remote): string {
   const lines = remote.knownHosts?.trim() ?? '';
   const { port } = remote.address;
@@ -209,11 +209,11 @@ function knownHostsFor(remote: Remote): string {
 
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** @throws RepositoryError for a host that is unknown or not allowed. */
+/** @throws RepositoryError for a host that is unknown or not allowed */
 async function addressesOf(remote: Remote): Promise<string[]> {
   const { host } = remote.address;
   assertAllowed(remote);
-  // Behind a proxy, names of the world outside are often known to that alone.
+  // Behind a proxy, often only the proxy can resolve external names.
   if (isIP(host) !== 0 || remote.proxy) return [host];
   try {
     return await remote.guard.resolve(host);

@@ -1,4 +1,4 @@
-/** A repository elsewhere with all that is needed to talk to it. */
+/** A remote with everything that is needed to reach it. */
 import { scryptSync } from 'node:crypto';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
 import type { TargetGuard } from '../../../platform/net/outgoing/index.ts';
@@ -11,18 +11,18 @@ import type { AppTokenSource, OpenedCredentials } from './github-app.ts';
 
 export interface Remote {
   address: RemoteAddress;
-  /** Where the repository answers: another path than that of `address` after a redirect within its origin. */
+  /** The address that answers: another path than that of `address` after a redirect within its origin. */
   endpoint: string;
   credentials: OpenedCredentials;
-  /** The value of an Authorization header; null for none. @throws RepositoryError where an app is given no token */
+  /** The value of an Authorization header; null for none. @throws RepositoryError when an app gets no token */
   authorization(): Promise<string | null>;
   knownHosts: string | null;
   caCertificate: string | null;
-  /** By which it is reached, perhaps with a user name and a password; null for directly. */
+  /** May hold a user name and a password; null for a direct connection. */
   proxy: URL | null;
-  /** Names the address with the credentials, and reveals neither. */
+  /** Identifies the address with the credentials and reveals neither. */
   key: string;
-  /** Takes the credentials out of a text. */
+  /** Removes the credentials from a text. */
   redact(text: string): string;
   guard: TargetGuard;
 }
@@ -34,7 +34,7 @@ export interface RemoteParts {
   appToken?: AppTokenSource | undefined;
 }
 
-/** @throws KeyringError where no key opens the credentials; AddressError; RepositoryError where the proxy is none. */
+/** @throws KeyringError when no key opens the credentials; AddressError; RepositoryError for an invalid proxy */
 export function openRemote(
   { keyring, guard, proxies, appToken }: RemoteParts,
   binding: BoundRepository,
@@ -49,7 +49,7 @@ export function openRemote(
     address,
     async authorization() {
       if (credentials.type !== 'app') return authorizationOf(credentials);
-      if (!appToken) throw new RepositoryError('credentials', 'GitHub Apps are not spoken to here');
+      if (!appToken) throw new RepositoryError('credentials', 'GitHub Apps are not supported here');
       const password = await appToken(credentials, caCertificate);
       // https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/authenticating-as-a-github-app-installation
       const token = { type: 'basic' as const, username: 'x-access-token', password };
@@ -68,7 +68,7 @@ export function openRemote(
 }
 
 function proxyOf(address: RemoteAddress, proxies: ProxySettings): URL | null {
-  // ssh has no proxy of this kind.
+  // Proxies of HTTP do not apply to ssh.
   if (address.transport === 'ssh') return null;
   try {
     return proxyFor({ ...address, transport: address.transport }, proxies);
@@ -77,7 +77,7 @@ function proxyOf(address: RemoteAddress, proxies: ProxySettings): URL | null {
   }
 }
 
-/** Stands in the name of a folder, so a password must not be found by trying: each try costs 10 ms. */
+/** The name of a folder, so it must not help to guess a password: each guess costs 10 ms. */
 function keyOf(parts: readonly unknown[]): string {
   return scryptSync(JSON.stringify(parts), 'headgate mirror', 16, { N: 4_096, r: 8 }).toString('hex');
 }

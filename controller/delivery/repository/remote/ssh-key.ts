@@ -1,14 +1,14 @@
-/** Private keys for ssh: the form that ssh reads, and their public half. */
+/** Private keys for ssh: the file that ssh reads, and the public half. */
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
 
 export interface SshKey {
-  /** As a file that every ssh client reads. */
+  /** The content of a file that every ssh client reads. */
   file: string;
   /** A line for the server: `ssh-ed25519 AAAA…`. */
   publicKey: string;
 }
 
-/** The message says what to give instead. It holds nothing of the key. */
+/** The message names what to give instead. It holds nothing of the key. */
 export class SshKeyError extends Error {
   override readonly name = 'SshKeyError';
 }
@@ -18,49 +18,49 @@ const BEGIN = '-----BEGIN OPENSSH PRIVATE KEY-----';
 const END = '-----END OPENSSH PRIVATE KEY-----';
 const MAGIC = Buffer.from('openssh-key-v1\0');
 
-/** Reads OpenSSH's own form, and PEM as openssl writes it. @throws SshKeyError */
+/** Reads OpenSSH's own format, and PEM as openssl writes it. @throws SshKeyError */
 export function readSshKey(text: string): SshKey {
   const key = `${text.replaceAll('\r\n', '\n').trim()}\n`;
   if (/^(?:ssh-|ecdsa-)/.test(key))
-    throw new SshKeyError('this is the public half of a key; give the private one, which stays here');
+    throw new SshKeyError('this is the public half of a key; give the private one, which stays in Headgate');
   if (key.includes(BEGIN)) return { file: key, publicKey: publicKeyInside(key) };
-  if (/ENCRYPTED/.test(key)) throw new SshKeyError(`the key is behind a passphrase; ${NEW_ONE}`);
+  if (/ENCRYPTED/.test(key)) throw new SshKeyError(`the key has a passphrase; ${NEW_ONE}`);
   let parsed: KeyObject;
   try {
     parsed = createPrivateKey(key);
   } catch {
-    throw new SshKeyError(`this is no private key in OpenSSH or PEM form; ${NEW_ONE}`);
+    throw new SshKeyError(`this is not a private key in OpenSSH or PEM form; ${NEW_ONE}`);
   }
   const blob = publicBlob(parsed);
   const type = blob.subarray(4, 4 + blob.readUInt32BE(0)).toString('latin1');
   const publicKey = `${type} ${blob.toString('base64')}`;
-  // Of PEM, clients before OpenSSH 9.6 read everything but this.
+  // Clients before OpenSSH 9.6 cannot read Ed25519 keys in PEM.
   return { file: type === 'ssh-ed25519' ? openSshFile(parsed, blob) : key, publicKey };
 }
 
-/** PROTOCOL.key of OpenSSH: magic, cipher, kdf and its options, how many keys, the public one, then the private part. */
+/** PROTOCOL.key of OpenSSH: magic, cipher, kdf and its options, number of keys, the public key, then the private part. */
 function publicKeyInside(pem: string): string {
   const body = pem.slice(pem.indexOf(BEGIN) + BEGIN.length, pem.indexOf(END));
   const bytes = Buffer.from(body, 'base64');
   const reader = { at: MAGIC.length };
   const next = (): Buffer => {
-    if (reader.at + 4 > bytes.length) throw new SshKeyError(`the key is not whole; ${NEW_ONE}`);
+    if (reader.at + 4 > bytes.length) throw new SshKeyError(`the key is not complete; ${NEW_ONE}`);
     const size = bytes.readUInt32BE(reader.at);
     reader.at += 4 + size;
-    if (reader.at > bytes.length) throw new SshKeyError(`the key is not whole; ${NEW_ONE}`);
+    if (reader.at > bytes.length) throw new SshKeyError(`the key is not complete; ${NEW_ONE}`);
     return bytes.subarray(reader.at - size, reader.at);
   };
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC) || !pem.includes(END))
-    throw new SshKeyError(`the key is not whole; ${NEW_ONE}`);
+    throw new SshKeyError(`the key is not complete; ${NEW_ONE}`);
   const cipher = next().toString('latin1');
   next();
   next();
   reader.at += 4;
   const blob = next();
-  if (next().length === 0) throw new SshKeyError(`the key is not whole; ${NEW_ONE}`);
-  if (cipher !== 'none') throw new SshKeyError(`the key is behind a passphrase; ${NEW_ONE}`);
+  if (next().length === 0) throw new SshKeyError(`the key is not complete; ${NEW_ONE}`);
+  if (cipher !== 'none') throw new SshKeyError(`the key has a passphrase; ${NEW_ONE}`);
   const type = blob.subarray(4, 4 + (blob.length > 4 ? blob.readUInt32BE(0) : 0)).toString('latin1');
-  if (!/^[a-z0-9@.-]{4,64}$/.test(type)) throw new SshKeyError(`the key is not whole; ${NEW_ONE}`);
+  if (!/^[a-z0-9@.-]{4,64}$/.test(type)) throw new SshKeyError(`the key is not complete; ${NEW_ONE}`);
   return `${type} ${blob.toString('base64')}`;
 }
 
@@ -70,7 +70,7 @@ const sshString = (bytes: Buffer | string): Buffer => {
   return Buffer.concat([size, Buffer.from(bytes)]);
 };
 
-/** A number without leading zeros, but with one where the first bit is set. */
+/** A number without leading zeros, but with one before a set first bit. */
 function mpint(base64url: string): Buffer {
   let bytes = Buffer.from(base64url, 'base64url');
   while (bytes[0] === 0) bytes = bytes.subarray(1);
@@ -91,7 +91,7 @@ function publicBlob(key: KeyObject): Buffer {
   }
   if (jwk.kty === 'OKP' && jwk.crv === 'Ed25519')
     return Buffer.concat([sshString('ssh-ed25519'), sshString(Buffer.from(jwk.x ?? '', 'base64url'))]);
-  throw new SshKeyError(`ssh knows no keys of this type; ${NEW_ONE}`);
+  throw new SshKeyError(`ssh does not support keys of this type; ${NEW_ONE}`);
 }
 
 function openSshFile(key: KeyObject, blob: Buffer): string {

@@ -1,4 +1,4 @@
-/** Asks a git server over HTTP(S) where its refs stand: two small requests, no process and no download. */
+/** Asks a git server over HTTP(S) for the commits of its refs: two small requests, no process and no download. */
 import * as http from 'node:http';
 import * as https from 'node:https';
 import git, { type GitHttpRequest, type GitHttpResponse, type HttpClient } from 'isomorphic-git';
@@ -18,16 +18,16 @@ import {
   statusError,
   tlsRequired,
 } from './explain-run.ts';
-import { MOST_REDIRECTS, REDIRECTS, readRedirect } from './redirect.ts';
+import { MAX_REDIRECTS, REDIRECTS, readRedirect } from './redirect.ts';
 import type { Remote } from './remote.ts';
 
-/** A server of an earlier protocol tells all its refs. */
+/** A server with protocol version 0 lists all its refs. */
 const REPLY_BYTES = 16 * 1024 * 1024;
-const LONGEST_WAIT_MS = 60 * 60_000;
+const MAX_WAIT_MS = 60 * 60_000;
 
 /**
- * Ids by full name, of those of `names` that the server has. Asked one after the other until one is there; `deadlineMs` is for
- * all of it. Follows redirects within the origin, and leaves in `remote.endpoint` where they led to.
+ * Ids by full name, for those of `names` that the server has. The names are tried in order until one exists; `deadlineMs` covers
+ * everything. Follows redirects within the origin and stores the final address in `remote.endpoint`.
  */
 export async function webRefs(
   remote: Remote,
@@ -55,7 +55,7 @@ export async function webRefs(
       } catch (error) {
         if (!(error instanceof Redirected)) throw error;
         redirects += 1;
-        if (redirects > MOST_REDIRECTS) throw redirectError(remote, 'circle');
+        if (redirects > MAX_REDIRECTS) throw redirectError(remote, 'circle');
         url = error.url;
       }
     }
@@ -63,7 +63,7 @@ export async function webRefs(
   try {
     for (const name of names) {
       const refs = await listFollowing(name);
-      // Asked anew each time, so that a repository that is moved again, or back, is found.
+      // Resolved by each call, so that a repository that moves again, or back, is found.
       remote.endpoint = url;
       const found = refs.find(({ ref }) => ref === name);
       if (found) return new Map([[name, found.oid]]);
@@ -79,7 +79,7 @@ export async function webRefs(
   }
 }
 
-/** The same repository elsewhere at its origin. */
+/** The repository has another address within its origin. */
 class Redirected extends Error {
   readonly url: string;
   constructor(url: string) {
@@ -89,7 +89,7 @@ class Redirected extends Error {
 }
 
 function agentFor({ address, caCertificate, proxy, guard }: Remote): http.Agent {
-  // The proxy looks names up, and whoever runs it says where it leads to.
+  // The proxy resolves names, and its operator decides what it reaches.
   const way = proxy
     ? { proxyEnv: { HTTP_PROXY: proxy.href, HTTPS_PROXY: proxy.href } }
     : { lookup: guard.lookup };
@@ -102,7 +102,7 @@ interface Sending {
   agent: http.Agent;
   secure: boolean;
   signal: AbortSignal;
-  /** What was found while an answer was read: isomorphic-git does not pass on what is thrown there. */
+  /** An error found while an answer is read: isomorphic-git does not pass on what is thrown there. */
   fault: RepositoryError | null;
 }
 
@@ -122,10 +122,10 @@ async function send(remote: Remote, request: GitHttpRequest, sending: Sending): 
     const text = await beginningOf(incoming);
     if (REDIRECTS.has(status)) {
       const redirect = readRedirect(incoming.headers.location, url);
-      if (redirect.url === null || !redirect.sameOrigin) throw redirectError(remote, redirect.shown);
+      if (redirect.url === null || !redirect.sameOrigin) throw redirectError(remote, redirect.display);
       throw new Redirected(redirect.url);
     }
-    if (status === 400 && !sending.secure && TLS_WANTED.test(text)) throw tlsRequired(remote);
+    if (status === 400 && !sending.secure && TLS_EXPECTED.test(text)) throw tlsRequired(remote);
     const retryAfterMs = waitOf(incoming.headers['retry-after']);
     throw statusError(remote, status, retryAfterMs === null ? {} : { retryAfterMs });
   }
@@ -145,12 +145,12 @@ async function send(remote: Remote, request: GitHttpRequest, sending: Sending): 
   };
 }
 
-/** nginx, Apache and Go's server say so to somebody who speaks plain HTTP to them. */
-const TLS_WANTED =
+/** The answers of nginx, Apache and Go to plain HTTP on a TLS port. */
+const TLS_EXPECTED =
   /plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled|sent an HTTP request to an HTTPS server/i;
 const BEGINNING_BYTES = 4_096;
 
-/** Enough of an answer to see what it is. */
+/** Reads enough of an answer to recognize it. */
 async function beginningOf(incoming: http.IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -161,7 +161,7 @@ async function beginningOf(incoming: http.IncomingMessage): Promise<string> {
       if (size >= BEGINNING_BYTES) break;
     }
   } catch {
-    // What came is enough.
+    // What was read is enough.
   }
   incoming.destroy();
   return Buffer.concat(chunks).subarray(0, BEGINNING_BYTES).toString('utf8');
@@ -174,7 +174,7 @@ async function* bounded(
 ): AsyncIterableIterator<Uint8Array> {
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    // Among the capabilities, which come first. Asked with SHA-1, such a server would seem to have no branches.
+    // The object format is among the capabilities, which come first. Read as SHA-1, such a server would seem to have no branches.
     if (size === 0 && chunk.includes('object-format=sha256')) {
       incoming.destroy();
       sending.fault = sha256Repository();
@@ -185,7 +185,7 @@ async function* bounded(
       incoming.destroy();
       sending.fault = new RepositoryError(
         'too-large',
-        `${host} tells of more branches than are read (16 MiB)`,
+        `${host} has more branches than Headgate reads (16 MiB)`,
       );
       throw sending.fault;
     }
@@ -193,11 +193,11 @@ async function* bounded(
   }
 }
 
-/** Seconds or a date, as HTTP has it. */
+/** Seconds or a date, as in HTTP. */
 function waitOf(header: string | undefined): number | null {
   if (header === undefined) return null;
   const seconds = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), LONGEST_WAIT_MS) : null;
+  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), MAX_WAIT_MS) : null;
 }
 
 function explain(remote: Remote, error: unknown): RepositoryError {
@@ -209,7 +209,7 @@ function explain(remote: Remote, error: unknown): RepositoryError {
   }
   if (typeof code === 'string' && isUntrusted(code))
     return new RepositoryError('certificate', certificate(remote, code));
-  // Those of isomorphic-git have their name as their code.
+  // Errors of isomorphic-git have their name as their code.
   const isConnection = typeof code === 'string' && code !== name;
   if (isConnection || error instanceof TargetRefusedError) return notReached(remote, error);
   return new RepositoryError(

@@ -1,18 +1,18 @@
 /**
- * A version that does not run on a node is taken back there: the node is served the last version that ran. Decided from
- * what reports say, again with each report until it is written, so nothing that is lost on the way is lost for good.
+ * Automatic reverts: when a version does not run on a node, the controller serves that node the last version that ran. Each
+ * heartbeat reports the failure again until the revert is written, so a lost write is repeated.
  */
 import type { Knex } from 'knex';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import type { Bus, PublishedSignal } from '../../../platform/runtime/bus.ts';
 import type { Logger } from '../../../platform/runtime/logger.ts';
-import type { Failing } from '../../heartbeats/store.ts';
+import type { FailingVersion } from '../../heartbeats/store.ts';
 import type { ConfigServer } from '../served-config.ts';
 import { findRevertible, insertReverts, type Revertible } from './store.ts';
 
 export interface Reverts {
-  consider(failing: readonly Failing[]): void;
+  enqueue(failing: readonly FailingVersion[]): void;
   stop(): Promise<void>;
 }
 
@@ -24,8 +24,8 @@ export function createReverts(options: {
   now: () => number;
 }): Reverts {
   const { db, bus, log, configs, now } = options;
-  /** By node and pipeline; only the last word of each counts. */
-  const waiting = new Map<string, Failing>();
+  /** By node, pipeline and cause; only the latest report of each counts. */
+  const waiting = new Map<string, FailingVersion>();
   let deciding: Promise<void> | null = null;
 
   async function decide(): Promise<void> {
@@ -34,12 +34,12 @@ export function createReverts(options: {
       waiting.clear();
       try {
         const found = await findRevertible(db, failing);
-        for (const [environmentId, ofOne] of Map.groupBy(found, (one) => one.environmentId))
-          await revert(environmentId, ofOne);
+        for (const [environmentId, ofEnvironment] of Map.groupBy(found, (one) => one.environmentId))
+          await revert(environmentId, ofEnvironment);
       } catch (error) {
         log.warn(
           { nodes: failing.length, reason: messageOf(error) },
-          'versions that do not run were not taken back, tried again with the next heartbeat',
+          'failing versions could not be reverted; the next heartbeat retries',
         );
       }
     }
@@ -47,11 +47,12 @@ export function createReverts(options: {
 
   async function revert(environmentId: string, found: readonly Revertible[]): Promise<void> {
     const checksums = await configs.checksums(environmentId);
-    const reverts = found.flatMap((one) => {
-      const refusedChecksum = checksums.get(one.refusedVersionId);
-      // What was refused is not what is served now: with other secrets it may run.
-      if (refusedChecksum === undefined || refusedChecksum !== (one.checksum ?? refusedChecksum)) return [];
-      return [{ ...one, refusedChecksum }];
+    const reverts = found.flatMap((revertible) => {
+      const refusedChecksum = checksums.get(revertible.refusedVersionId);
+      // The node refused a rendering other than the one served now; with other secrets the version may run.
+      if (refusedChecksum === undefined || refusedChecksum !== (revertible.checksum ?? refusedChecksum))
+        return [];
+      return [{ ...revertible, refusedChecksum }];
     });
     if (reverts.length === 0) return;
     await db.transaction(async (tx) => {
@@ -60,11 +61,16 @@ export function createReverts(options: {
       await writeAudit(
         { db: tx, actor: { type: 'system', name: 'automatic revert' }, ipAddress: null, services: { bus } },
         { teamId: written[0]?.teamId ?? null, environmentId },
-        written.map((one) => ({
+        written.map((revert) => ({
           entityType: 'Pipeline',
-          entityId: one.pipelineId,
-          diff: { served: [one.refusedVersion, one.servedVersion] },
-          metadata: { name: one.pipelineName, node: one.nodeName, refusedBy: one.by, reason: one.reason },
+          entityId: revert.pipelineId,
+          diff: { served: [revert.refusedVersion, revert.servedVersion] },
+          metadata: {
+            name: revert.pipelineName,
+            node: revert.nodeName,
+            refusedBy: revert.by,
+            reason: revert.reason,
+          },
         })),
         'pipeline.reverted',
       );
@@ -80,13 +86,14 @@ export function createReverts(options: {
     for (const { nodeId, pipelineId, refusedVersion, servedVersion, by } of reverts)
       log.warn(
         { nodeId, pipelineId, refusedVersion, servedVersion, refusedBy: by },
-        'a version did not run on a node, the one before is served there',
+        'a version does not run on a node; the node is served the previous version',
       );
   }
 
   return {
-    consider(failing) {
-      for (const one of failing) waiting.set(`${one.nodeId} ${one.pipelineId} ${one.by}`, one);
+    enqueue(failing) {
+      for (const failure of failing)
+        waiting.set(`${failure.nodeId} ${failure.pipelineId} ${failure.by}`, failure);
       if (waiting.size === 0 || deciding) return;
       deciding = decide().finally(() => {
         deciding = null;

@@ -1,10 +1,10 @@
-/** Which node is served the version before, and why. */
+/** Stores which nodes are served a previous version, and why. */
 import type { Knex } from 'knex';
 import { ACTIVE_ROLLOUT, AUTO_REVERTS } from '../../../delivery/rollouts/index.ts';
 import type { DeployedConfig } from '../../../pipelines/index.ts';
-import type { Failing } from '../../heartbeats/store.ts';
+import type { FailingVersion } from '../../heartbeats/store.ts';
 
-export interface Revertible extends Failing {
+export interface Revertible extends FailingVersion {
   environmentId: string;
   teamId: string;
   nodeName: string;
@@ -15,11 +15,14 @@ export interface Revertible extends Failing {
   servedVersion: number;
 }
 
-/** Reasons are as long as a message of an engine needs. */
+/** Long enough for an engine's error message. */
 const REASON_CHARS = 2_000;
 
-/** Those that nodes are meant to run now, with the version before still there, where nobody has switched it off. */
-export async function findRevertible(db: Knex, failing: readonly Failing[]): Promise<Revertible[]> {
+/**
+ * Finds failing versions that are currently deployed and whose previous version still exists. Skips environments where
+ * automatic reverts are switched off.
+ */
+export async function findRevertible(db: Knex, failing: readonly FailingVersion[]): Promise<Revertible[]> {
   const { rows } = await db.raw<{ rows: Revertible[] }>(
     `SELECT c."nodeId", c."pipelineId", c.by, c.failed, c.checksum, c.reason, c.ran, p.environment_id AS "environmentId",
        e.team_id AS "teamId", n.name AS "nodeName", p.name AS "pipelineName", bad.id AS "refusedVersionId",
@@ -40,14 +43,17 @@ export async function findRevertible(db: Knex, failing: readonly Failing[]): Pro
   return rows.map((row) => ({ ...row, reason: row.reason.slice(0, REASON_CHARS).toWellFormed() }));
 }
 
-/** Answers those that nobody else has written. The nodes' own revisions grow, so that they ask for it. */
+/**
+ * Returns the rows that this call wrote; another controller may have written the rest. Increments the config revision of each
+ * node, so that it fetches its config.
+ */
 export async function insertReverts<R extends Revertible & { refusedChecksum: string }>(
   tx: Knex,
   reverts: readonly R[],
   since: Date,
 ): Promise<R[]> {
   const written: R[] = [];
-  for (const one of reverts) {
+  for (const revert of reverts) {
     const { rowCount } = await tx.raw<{ rowCount: number }>(
       `INSERT INTO node_reverts AS v (node_id, pipeline_id, refused_version_id, refused_checksum, served_version_id,
          refused_by, reason, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -56,20 +62,26 @@ export async function insertReverts<R extends Revertible & { refusedChecksum: st
          refused_by = excluded.refused_by, reason = excluded.reason, since = excluded.since, fault = NULL
        WHERE v.refused_version_id <> excluded.refused_version_id`,
       [
-        ...[one.nodeId, one.pipelineId, one.refusedVersionId, one.refusedChecksum, one.servedVersionId],
-        ...[one.by, one.reason, since],
+        ...[
+          revert.nodeId,
+          revert.pipelineId,
+          revert.refusedVersionId,
+          revert.refusedChecksum,
+          revert.servedVersionId,
+        ],
+        ...[revert.by, revert.reason, since],
       ],
     );
-    if (rowCount > 0) written.push(one);
+    if (rowCount > 0) written.push(revert);
   }
-  await countRevisions(
+  await bumpNodeRevisions(
     tx,
     written.map(({ nodeId }) => nodeId),
   );
   return written;
 }
 
-const countRevisions = (tx: Knex, nodeIds: readonly string[]) =>
+const bumpNodeRevisions = (tx: Knex, nodeIds: readonly string[]) =>
   tx.raw('UPDATE nodes SET config_revision = config_revision + 1 WHERE id = ANY(?)', [[...new Set(nodeIds)]]);
 
 export interface RevertRow {
@@ -92,7 +104,7 @@ export async function listReverts(db: Knex, environmentId: string): Promise<Reve
   return rows;
 }
 
-/** The versions that nodes were taken back to, as the deployed ones are read. */
+/** Reads the versions that nodes were reverted to, in the same form as deployed versions. */
 export async function listServedBefore(db: Knex, versionIds: readonly string[]): Promise<DeployedConfig[]> {
   if (versionIds.length === 0) return [];
   const { rows } = await db.raw<{ rows: DeployedConfig[] }>(
@@ -105,25 +117,25 @@ export async function listServedBefore(db: Knex, versionIds: readonly string[]):
   return rows;
 }
 
-/** What a rendering has found of the reverts. */
+/** Changes to the stored reverts that a rendering found. */
 export interface RevertChanges {
-  /** Nodes get something else by now. */
-  over: RevertRow[];
-  /** A newer version is rendered to the very text that was refused. */
+  /** The node no longer gets the refused rendering. */
+  ended: RevertRow[];
+  /** A newer version renders to exactly the text that was refused. */
   carried: { row: RevertRow; refusedVersionId: string }[];
   faults: { row: RevertRow; fault: string | null }[];
 }
 
-/** Each only where it is still as it was read. */
-export async function writeRevertChanges(db: Knex, { over, carried, faults }: RevertChanges): Promise<void> {
-  const of = ({ nodeId, pipelineId, refusedVersionId, refusedChecksum }: RevertRow) => ({
+/** Writes each change only if its row is unchanged since it was read. */
+export async function writeRevertChanges(db: Knex, { ended, carried, faults }: RevertChanges): Promise<void> {
+  const matchRow = ({ nodeId, pipelineId, refusedVersionId, refusedChecksum }: RevertRow) => ({
     node_id: nodeId,
     pipeline_id: pipelineId,
     refused_version_id: refusedVersionId,
     refused_checksum: refusedChecksum,
   });
-  for (const row of over) await db('node_reverts').where(of(row)).delete();
+  for (const row of ended) await db('node_reverts').where(matchRow(row)).delete();
   for (const { row, refusedVersionId } of carried)
-    await db('node_reverts').where(of(row)).update({ refused_version_id: refusedVersionId });
-  for (const { row, fault } of faults) await db('node_reverts').where(of(row)).update({ fault });
+    await db('node_reverts').where(matchRow(row)).update({ refused_version_id: refusedVersionId });
+  for (const { row, fault } of faults) await db('node_reverts').where(matchRow(row)).update({ fault });
 }

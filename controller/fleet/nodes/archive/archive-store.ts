@@ -1,4 +1,4 @@
-/** Nodes that are archived for their silence, and those that come back. */
+/** Archives silent nodes, and unarchives nodes that report again. */
 import type { Knex } from 'knex';
 
 export interface ArchivedNode {
@@ -6,15 +6,15 @@ export interface ArchivedNode {
   name: string;
   environmentId: string;
   teamId: string;
-  /** When it was heard of last, or enrolled where it never was. */
+  /** Time of the last report, or of the enrollment if the node never reported. */
   silentSince: Date;
-  /** Of the environment. */
+  /** The setting of the environment. */
   afterDays: number;
 }
 
 /**
- * Archives nodes that have been silent for longer than their environment allows. One that has never enrolled waits for its
- * agent and stays. At most `limit`; in the order of their ids.
+ * Archives nodes that have been silent for longer than their environment allows, at most `limit`. Skips nodes that wait for
+ * their first enrollment. The result is ordered by id.
  */
 export async function archiveSilent(tx: Knex, at: Date, limit: number): Promise<ArchivedNode[]> {
   const { rows } = await tx.raw<{ rows: ArchivedNode[] }>(
@@ -39,13 +39,13 @@ export interface ReturnedNode {
   environmentId: string;
   teamId: string;
   archivedAt: Date;
-  /** Of the environment, with this one. */
+  /** Nodes of the environment, including this one. */
   nodeCount: number;
-  /** Null for any number. */
+  /** Null if unlimited. */
   maxNodes: number | null;
 }
 
-/** Null where it is gone, or somebody else has brought it back. */
+/** Null if the node is deleted or no longer archived. */
 export async function unarchive(tx: Knex, id: string, at: Date): Promise<ReturnedNode | null> {
   const { rows } = await tx.raw<{ rows: ReturnedNode[] }>(
     `UPDATE nodes n SET archived_at = NULL, unarchived_at = :at

@@ -1,14 +1,17 @@
-/** A node that is silent for long is archived: it stays with its history, and counts nowhere until its agent calls again. */
+/**
+ * Archives nodes that have been silent for long. An archived node keeps its history; no count includes it until its agent
+ * connects again.
+ */
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { inBatches } from '../../../platform/runtime/batches.ts';
 import { type ArchivedNode, archiveSilent } from './archive-store.ts';
 
-/** Agents call at least every 5 minutes: after a start, and after the database was away, all that live have by then. */
+/** Agents poll at least every 5 minutes. After a start or a database outage, every live agent has polled within this time. */
 const GRACE_MS = 15 * 60_000;
 const BATCH = 200;
 
-/** On the leader. Answers how many nodes were archived. */
+/** Runs on the leader. Returns the number of archived nodes. */
 export async function archiveSilentNodes(ctx: Context, batch = BATCH): Promise<number> {
   const now = ctx.clock.now();
   if (now - ctx.services.listeningSince() < GRACE_MS) return 0;

@@ -1,4 +1,6 @@
-/** Archived nodes whose agents call again: they come back by themselves, beside the request that told of them. */
+/**
+ * Unarchives nodes whose agents connect again. The write runs in the background, so the agent's request does not wait for it.
+ */
 import type { Knex } from 'knex';
 import type { Clock } from '../../../../reconcilers/engine/clock.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
@@ -9,9 +11,9 @@ import type { KnownNode } from '../directory/node-directory.ts';
 import { unarchive } from './archive-store.ts';
 
 export interface NodeReturns {
-  /** An agent has called; free of any cost for a node that is not archived. */
-  called(node: KnownNode): void;
-  /** Waits for what is being written. */
+  /** Must be called on every request of an agent; costs nothing for a node that is not archived. */
+  onRequest(node: KnownNode): void;
+  /** Waits for pending writes. */
   stop(): Promise<void>;
 }
 
@@ -19,17 +21,17 @@ export function createNodeReturns(options: { db: Knex; bus: Bus; clock: Clock; l
   const { db, bus, clock, log } = options;
   const writing = new Set<Promise<void>>();
 
-  async function bringBack(nodeId: string): Promise<void> {
+  async function unarchiveNode(nodeId: string): Promise<void> {
     await db.transaction(async (tx) => {
       const node = await unarchive(tx, nodeId, new Date(clock.now()));
       if (!node) return;
       const { environmentId, teamId, name, maxNodes, nodeCount } = node;
-      // It runs already, so refusing it would only hide it.
+      // The node already runs, so a rejection would only hide it.
       const isOverLimit = maxNodes !== null && nodeCount > maxNodes;
       if (isOverLimit)
         log.warn(
           { nodeId, environmentId, nodes: nodeCount, maxNodes },
-          'an archived node is back, and its environment has more nodes than its limit; delete nodes or raise the limit',
+          'an archived node reports again, and its environment has more nodes than its limit; delete nodes or raise the limit',
         );
       await writeAudit(
         { db: tx, actor: { type: 'system', name: 'agent' }, ipAddress: null, services: { bus } },
@@ -52,16 +54,16 @@ export function createNodeReturns(options: { db: Knex; bus: Bus; clock: Clock; l
   }
 
   return {
-    called(node) {
+    onRequest(node) {
       if (!node.archived) return;
-      // Shared by all requests of the node until it is read again: the next ones need not write.
+      // All requests of the node share this object until it is read again, so the next ones do not write.
       node.archived = false;
-      const done = bringBack(node.nodeId)
+      const done = unarchiveNode(node.nodeId)
         .catch((error: unknown) => {
           node.archived = true;
           log.warn(
             { nodeId: node.nodeId, reason: messageOf(error) },
-            'an archived node was not brought back',
+            'an archived node could not be unarchived; the next request of its agent retries',
           );
         })
         .finally(() => writing.delete(done));

@@ -1,6 +1,6 @@
 /**
- * Reads nodes in batches: one statement at a time, for all nodes that were asked for while the statement before it ran. So
- * neither a fleet that changes at once nor requests with unknown tokens cost a statement each.
+ * Reads nodes in batches: one statement at a time, for all nodes that were requested while the previous statement ran. A fleet
+ * that changes at once, or requests with unknown tokens, therefore do not cost a statement each.
  */
 export interface Batch {
   nodeIds: ReadonlySet<string>;
@@ -8,27 +8,27 @@ export interface Batch {
 }
 
 export interface Batches<T> {
-  /** Reads these with the next statement, which begins after this call; answers all that it has read. */
+  /** Adds these to the next statement. Resolves to everything that the statement read. */
   read(wanted: { nodeId?: string; tokenId?: string }): Promise<T>;
-  /** Whether a statement is under way: what it reads may be older than what is known now. */
+  /** Whether a statement is running: its result may be older than what is known now. */
   running(): boolean;
-  /** Whether a batch that waits or is under way reads this node. */
+  /** Whether the waiting or the running batch reads this node. */
   includes(nodeId: string): boolean;
-  /** Whether a batch that waits or is under way reads the node of this token. */
+  /** Whether the waiting or the running batch reads the node of this token. */
   includesToken(tokenId: string): boolean;
-  /** Whether a batch that waits reads this node: then what is read of it now is out of date. */
-  readsAgain(nodeId: string): boolean;
+  /** Whether the waiting batch reads this node, which makes an earlier result outdated. */
+  isWaiting(nodeId: string): boolean;
 }
 
-interface Gathering<T> {
+interface PendingBatch<T> {
   nodeIds: Set<string>;
   tokenIds: Set<string>;
   outcome: PromiseWithResolvers<T>;
 }
 
 export function createBatches<T>(readBatch: (batch: Batch) => Promise<T>): Batches<T> {
-  let current: Gathering<T> | null = null;
-  let next: Gathering<T> | null = null;
+  let current: PendingBatch<T> | null = null;
+  let next: PendingBatch<T> | null = null;
 
   async function run(): Promise<void> {
     while (next) {
@@ -39,10 +39,10 @@ export function createBatches<T>(readBatch: (batch: Batch) => Promise<T>): Batch
     current = null;
   }
 
-  function gather(): Gathering<T> {
+  function gather(): PendingBatch<T> {
     if (next) return next;
     next = { nodeIds: new Set(), tokenIds: new Set(), outcome: Promise.withResolvers() };
-    // Whoever waits hears of a failure; a node that was only signalled is read when it asks.
+    // Callers of `read` handle the failure. A node that was only signalled has no caller; it is read when it is requested.
     next.outcome.promise.catch(() => {});
     // Signals that arrive together share a statement.
     if (!current) setImmediate(() => void run());
@@ -59,6 +59,6 @@ export function createBatches<T>(readBatch: (batch: Batch) => Promise<T>): Batch
     running: () => current !== null,
     includes: (nodeId) => Boolean(current?.nodeIds.has(nodeId) || next?.nodeIds.has(nodeId)),
     includesToken: (tokenId) => Boolean(current?.tokenIds.has(tokenId) || next?.tokenIds.has(tokenId)),
-    readsAgain: (nodeId) => next?.nodeIds.has(nodeId) ?? false,
+    isWaiting: (nodeId) => next?.nodeIds.has(nodeId) ?? false,
   };
 }

@@ -1,8 +1,8 @@
 /**
- * Who is behind a node token, from memory: every poll and heartbeat asks. Filled at the start in one go, corrected by
- * signals, compared with the database every minute, read again as a whole when signals may have been lost. Until that has
- * come to its end what was known is believed: a fleet that asked node by node would keep a database down that has just come
- * back. What is not in memory is read in batches, and a token that is not known is remembered for some seconds.
+ * Authenticates node tokens from memory, since every poll and heartbeat needs it. The memory is filled at the start in one read,
+ * updated by signals, compared with the database every minute, and reloaded when signals may have been lost. During a reload
+ * the old entries stay valid: a fleet that asked node by node would bring down a database that has just recovered. Nodes that
+ * are not in memory are read in batches, and an unknown token is remembered for some seconds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
@@ -18,29 +18,29 @@ import { createUnknownTokens } from './unknown-tokens.ts';
 export type KnownNode = NodeIdentity;
 
 const RETRY_MS = 1_000;
-/** A signal may be lost: what is remembered is compared with the database this often. */
+/** A signal may be lost, so the memory is compared with the database this often. */
 const COMPARE_MS = 60_000;
 
 export interface NodeDirectory {
   /**
-   * Null for a token that is not known; a revoked one is answered with `revoked`. `beforeRead` is called before the database
-   * is asked for what nobody has asked for yet, and may throw.
+   * Null for an unknown token; a revoked node is returned with `revoked`. `beforeRead` is called before a token is read from
+   * the database and may throw.
    */
   authenticate(token: string, beforeRead?: () => void): Promise<KnownNode | null>;
-  /** Whether there is such a node, as far as is known here. Nothing is to be held in memory of others. */
+  /** Whether the node exists, as far as this controller knows. Caches must not hold entries of other nodes. */
   has(nodeId: string): boolean;
-  /** Calls the listener with each node that is gone: what is held in memory of it goes too. */
-  onGone(listener: (nodeId: string) => void): void;
-  /** Whether the node of a token is there and was not revoked. Asks the database where nothing is remembered of it. */
-  stands(tokenId: string): Promise<boolean>;
-  /** Labels as the node just reported them; they hold, whatever is read of the node, until they are stored or given up. */
+  /** Calls the listener with each deleted node, so that caches drop its entries. */
+  onDeleted(listener: (nodeId: string) => void): void;
+  /** Whether the node of a token exists and is not revoked. Reads the database if the token is not in memory. */
+  isActive(tokenId: string): Promise<boolean>;
+  /** Sets the labels that the node just reported. They override what is read from the database until `agentLabelsSettled`. */
   setAgentLabels(node: KnownNode, labels: LabelMap): void;
-  /** The labels that were set are stored now, or cannot be. */
-  agentLabelsSettled(nodeId: string, labels: LabelMap): void;
-  /** Reads all nodes, and goes on to compare them until it is stopped. */
+  /** The labels were stored, or cannot be stored. */
+  releaseAgentLabels(nodeId: string, labels: LabelMap): void;
+  /** Reads all nodes and starts the periodic comparison. */
   warm(): Promise<void>;
   stop(): void;
-  /** Entries in memory, for diagnostics. */
+  /** Number of entries in memory, for diagnostics. */
   sizes(): { nodes: number; unstoredLabels: number; unknownTokens: number };
 }
 
@@ -50,13 +50,13 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus; clock?: Clock
   const tokenOf = new Map<string, string>();
   const unknown = createUnknownTokens(clock.monotonic);
   const batches = createBatches(readBatch);
-  const goneListeners: ((nodeId: string) => void)[] = [];
-  /** Grows with each signal that is about more than single nodes. */
+  const deletedListeners: ((nodeId: string) => void)[] = [];
+  /** Counts the signals that concern more than single nodes. */
   let generation = 0;
-  /** Nodes and environments that a signal told of while all are being read; null while they are not. */
-  let told: Set<string> | null = null;
-  let again = false;
-  let reading = false;
+  /** Ids of nodes and environments that were signalled during a full reload; null when none is running. */
+  let signalled: Set<string> | null = null;
+  let reloadRequested = false;
+  let reloading = false;
 
   const unstored = new Map<string, Pick<KnownNode, 'agentLabels' | 'revision'>>();
 
@@ -72,54 +72,54 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus; clock?: Clock
     unknown.delete(node.tokenId);
   }
 
-  function gone(nodeId: string): void {
-    for (const listener of goneListeners) listener(nodeId);
+  function notifyDeleted(nodeId: string): void {
+    for (const listener of deletedListeners) listener(nodeId);
   }
 
-  /** Read at once, since it is asked for soon: with the others that changed, and not each by a request of its own. */
-  function reread(nodeId: string): void {
-    told?.add(nodeId);
+  /** Reads the node at once, since its agent polls soon. One statement reads all changed nodes. */
+  function refresh(nodeId: string): void {
+    signalled?.add(nodeId);
     const tokenId = tokenOf.get(nodeId);
     if (tokenId !== undefined) byToken.delete(tokenId);
     tokenOf.delete(nodeId);
     batches.read({ nodeId, ...(tokenId === undefined ? {} : { tokenId }) }).catch(() => {
-      // It may be deleted, and nothing would tell of that any more.
-      if (!tokenOf.has(nodeId) && !batches.readsAgain(nodeId)) gone(nodeId);
+      // The node may be deleted, and no other signal would report it.
+      if (!tokenOf.has(nodeId) && !batches.isWaiting(nodeId)) notifyDeleted(nodeId);
     });
   }
 
-  options.bus.on('node', ({ nodeId }) => reread(nodeId));
+  options.bus.on('node', ({ nodeId }) => refresh(nodeId));
   options.bus.on('environment', ({ environmentId }) => {
     generation += 1;
-    told?.add(environmentId);
+    signalled?.add(environmentId);
     for (const node of [...byToken.values()]) {
       if (node.environmentId !== environmentId) continue;
       byToken.delete(node.tokenId);
       tokenOf.delete(node.nodeId);
-      gone(node.nodeId);
+      notifyDeleted(node.nodeId);
     }
   });
   options.bus.on('resync', () => {
     generation += 1;
-    again = true;
-    if (!reading) void readAgain();
+    reloadRequested = true;
+    if (!reloading) void reloadUntilDone();
   });
 
-  async function readAgain(): Promise<void> {
-    reading = true;
-    while (again) {
-      again = false;
-      await readAll().catch(() => {
-        again = true;
+  async function reloadUntilDone(): Promise<void> {
+    reloading = true;
+    while (reloadRequested) {
+      reloadRequested = false;
+      await reload().catch(() => {
+        reloadRequested = true;
       });
-      if (again) await sleep(RETRY_MS, undefined, { ref: false });
+      if (reloadRequested) await sleep(RETRY_MS, undefined, { ref: false });
     }
-    reading = false;
+    reloading = false;
   }
 
-  async function readAll(): Promise<void> {
+  async function reload(): Promise<void> {
     const meanwhile = new Set<string>();
-    told = meanwhile;
+    signalled = meanwhile;
     try {
       const nodes = await listIdentities(options.db);
       const isNewer = (node: KnownNode) => meanwhile.has(node.nodeId) || meanwhile.has(node.environmentId);
@@ -129,13 +129,13 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus; clock?: Clock
         tokenOf.delete(node.nodeId);
       }
       for (const node of nodes) if (!isNewer(node)) remember(withUnstored(node));
-      for (const { nodeId } of before) if (!tokenOf.has(nodeId)) gone(nodeId);
+      for (const { nodeId } of before) if (!tokenOf.has(nodeId)) notifyDeleted(nodeId);
     } finally {
-      told = null;
+      signalled = null;
     }
   }
 
-  /** Reads again what is no longer as it is remembered. */
+  /** Rereads the nodes whose state in the database differs from memory. */
   async function compare(): Promise<void> {
     const known = [...byToken.values()];
     const states = new Map((await listStates(options.db)).map((state) => [state.tokenId, state]));
@@ -149,33 +149,34 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus; clock?: Clock
         now.archived === node.archived &&
         now.maintenance === node.maintenance &&
         now.revision === node.revision;
-      if (!isSame) reread(node.nodeId);
+      if (!isSame) refresh(node.nodeId);
     }
   }
 
   let cancelCompare: (() => void) | undefined;
   let stopped = false;
-  function compareLater(): void {
+  function scheduleCompare(): void {
     if (stopped) return;
     cancelCompare = clock.after(COMPARE_MS, () => {
-      // Where the database does not answer, what was known is believed.
+      // When the database does not answer, the memory stays valid.
       void compare()
         .catch(() => {})
-        .finally(compareLater);
+        .finally(scheduleCompare);
     });
   }
 
   async function readBatch({ nodeIds, tokenIds }: Batch): Promise<ReadonlyMap<string, KnownNode>> {
-    const asked = generation;
+    const startGeneration = generation;
     const rows = await findIdentities(options.db, { nodeIds: [...nodeIds], tokenIds: [...tokenIds] });
     const found = new Map(rows.map((row) => [row.tokenId, withUnstored(row)]));
     for (const node of found.values()) {
-      // A signal that came in the meantime may be about this very node: answer, but do not remember.
-      if (asked === generation && !batches.readsAgain(node.nodeId)) remember(node);
+      // A signal during the read may concern this very node: return it, but do not remember it.
+      if (startGeneration === generation && !batches.isWaiting(node.nodeId)) remember(node);
     }
     for (const tokenId of tokenIds) if (!found.has(tokenId)) unknown.add(tokenId);
-    const there = new Set(rows.map(({ nodeId }) => nodeId));
-    for (const nodeId of nodeIds) if (!there.has(nodeId) && !batches.readsAgain(nodeId)) gone(nodeId);
+    const existing = new Set(rows.map(({ nodeId }) => nodeId));
+    for (const nodeId of nodeIds)
+      if (!existing.has(nodeId) && !batches.isWaiting(nodeId)) notifyDeleted(nodeId);
     return found;
   }
 
@@ -183,7 +184,7 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus; clock?: Clock
     const known = byToken.get(tokenId);
     if (known) return known;
     if (unknown.has(tokenId)) return null;
-    // What is being read already costs nothing.
+    // A token that is already being read costs nothing more.
     if (!batches.includesToken(tokenId)) beforeRead?.();
     return (await batches.read({ tokenId })).get(tokenId) ?? null;
   }
@@ -195,7 +196,7 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus; clock?: Clock
       const node = await find(parsed.id, beforeRead);
       return node && sameHash(node.tokenHash, parsed.hash) ? node : null;
     },
-    async stands(tokenId) {
+    async isActive(tokenId) {
       const node = await find(tokenId);
       return node !== null && !node.revoked;
     },
@@ -204,17 +205,17 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus; clock?: Clock
       node.revision += 1;
       unstored.set(node.nodeId, { agentLabels: labels, revision: node.revision });
     },
-    agentLabelsSettled(nodeId, labels) {
+    releaseAgentLabels(nodeId, labels) {
       if (!isDeepStrictEqual(unstored.get(nodeId)?.agentLabels, labels)) return;
       unstored.delete(nodeId);
-      // What is being read of it may be from before they were stored.
-      if (batches.running() || told) reread(nodeId);
+      // A running read may have started before the labels were stored.
+      if (batches.running() || signalled) refresh(nodeId);
     },
     has: (nodeId) => tokenOf.has(nodeId) || batches.includes(nodeId),
-    onGone: (listener) => void goneListeners.push(listener),
+    onDeleted: (listener) => void deletedListeners.push(listener),
     async warm() {
-      await readAll();
-      compareLater();
+      await reload();
+      scheduleCompare();
     },
     stop() {
       stopped = true;

@@ -1,4 +1,6 @@
-/** Tokens that the database did not know a moment ago: it is not asked again at once. Only the ids are held. */
+/**
+ * Remembers for some seconds which tokens the database does not know, to avoid repeated queries. Stores token ids only.
+ */
 export interface UnknownTokens {
   add(tokenId: string): void;
   has(tokenId: string): boolean;
@@ -10,7 +12,7 @@ const TTL_MS = 5_000;
 const MAX_TOKENS = 10_000;
 
 export function createUnknownTokens(now: () => number): UnknownTokens {
-  /** When each is forgotten, oldest first. */
+  /** Expiry time by token id, oldest first. */
   const expiresAt = new Map<string, number>();
 
   function deleteExpired(): void {

@@ -18,23 +18,23 @@ import {
   deleteGroup,
   findGroup,
   type GroupDefinition,
-  groupsChanged,
   insertGroup,
+  publishGroupChange,
   updateGroup,
 } from '../../groups/index.ts';
 import { datedOrigin } from '../../status/index.ts';
 
-/** In one environment, those of git included: each node is held against all of them. */
+/** Limit per environment, including groups from git: every node is matched against all of them. */
 const MAX_GROUPS = 200;
 
-async function existing(ctx: MutationContext, id: string): Promise<NodeGroup> {
+async function getGroup(ctx: MutationContext, id: string): Promise<NodeGroup> {
   const group = await findGroup(ctx.db, id);
   if (!group) throw notFound('Node group');
   return { ...group, git: datedOrigin(group.git) };
 }
 
-/** A manifest may have waited for a name that the UI had. */
-async function nameFreed(ctx: MutationContext, environmentId: string, trigger: string): Promise<void> {
+/** Wakes the git reconciler: a manifest may wait for the name that became free. */
+async function wakeGit(ctx: MutationContext, environmentId: string, trigger: string): Promise<void> {
   await ctx.services.bus.publish(ctx.db, { type: 'wake', loop: 'git', key: environmentId, trigger });
 }
 
@@ -42,7 +42,7 @@ const FIELDS = ['name', 'criteria', 'labelTemplate', 'requiredLabels'] as const;
 
 export const create = mutation({
   name: 'nodeGroup.create',
-  summary: 'Make a group of the nodes that carry some labels, and give them others',
+  summary: 'Create a group of the nodes with certain labels, and add further labels to them',
   role: 'ADMIN',
   audit: 'nodeGroup.created',
   input: CreateNodeGroup,
@@ -59,8 +59,8 @@ export const create = mutation({
       entityId: id,
       metadata: { name, criteria, labelTemplate, requiredLabels },
     });
-    await groupsChanged(ctx, environmentId);
-    return existing(ctx, id);
+    await publishGroupChange(ctx, environmentId);
+    return getGroup(ctx, id);
   },
 });
 
@@ -74,7 +74,7 @@ export const update = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Node group', input.id),
   async run(ctx, { id, ...change }) {
     const { environmentId } = await lockEditable(ctx, 'node_groups', id);
-    const before = await existing(ctx, id);
+    const before = await getGroup(ctx, id);
     const after: GroupDefinition = {
       name: change.name?.trim() ?? before.name,
       criteria: change.criteria ?? before.criteria,
@@ -92,9 +92,9 @@ export const update = mutation({
     });
     if (differing.length === 0) return before;
     await updateGroup(ctx.db, id, after);
-    if (before.name !== after.name) await nameFreed(ctx, environmentId, 'node group renamed');
-    await groupsChanged(ctx, environmentId);
-    return existing(ctx, id);
+    if (before.name !== after.name) await wakeGit(ctx, environmentId, 'node group renamed');
+    await publishGroupChange(ctx, environmentId);
+    return getGroup(ctx, id);
   },
 });
 
@@ -110,8 +110,8 @@ export const remove = mutation({
     const { environmentId, name } = await lockEditable(ctx, 'node_groups', id);
     await deleteGroup(ctx.db, id);
     ctx.audit({ entityType: 'NodeGroup', entityId: id, metadata: { name } });
-    await nameFreed(ctx, environmentId, 'node group deleted');
-    await groupsChanged(ctx, environmentId);
+    await wakeGit(ctx, environmentId, 'node group deleted');
+    await publishGroupChange(ctx, environmentId);
     return { deleted: true as const };
   },
 });

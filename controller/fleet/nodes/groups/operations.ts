@@ -1,4 +1,4 @@
-/** Node groups, with the nodes that belong to them. */
+/** Queries of node groups and their nodes. */
 import {
   type GroupHealth,
   GroupHealthStats,
@@ -12,11 +12,11 @@ import { environmentScope } from '../../../identity/access/index.ts';
 import { notFound } from '../../../platform/operation/errors.ts';
 import { query } from '../../../platform/operation/operation.ts';
 import { type GroupRule, listGroups, missingLabels } from '../../groups/index.ts';
-import { datedOrigin, type NodeStatus, ofJoined, readStatus } from '../../status/index.ts';
+import { datedOrigin, memoizePerJoin, type NodeStatus, readStatus } from '../../status/index.ts';
 import { summary } from '../summary.ts';
 
-/** By the id of their group; those in none by `__ungrouped__`. */
-const membersOf = ofJoined(({ nodes }): ReadonlyMap<string, readonly NodeStatus[]> => {
+/** Nodes by group id; nodes without a group are under `__ungrouped__`. */
+const membersOf = memoizePerJoin(({ nodes }): ReadonlyMap<string, readonly NodeStatus[]> => {
   const members = new Map<string, NodeStatus[]>();
   for (const node of nodes) {
     const keys = node.groups.length === 0 ? [UNGROUPED] : node.groups.map(({ id }) => id);

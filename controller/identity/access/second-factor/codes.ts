@@ -1,29 +1,29 @@
 /**
- * Codes of an authenticator (RFC 6238: SHA-1, six digits, 30 s), and those for the day on which the phone is lost. Pure but
- * for the randomness of new ones.
+ * Codes of an authenticator (RFC 6238: SHA-1, six digits, 30 s) and backup codes. Pure, except for the randomness of new secrets
+ * and codes.
  */
 import { randomBytes } from 'node:crypto';
 import { generateSecret, generateURI, verifySync } from 'otplib';
 import { hashSecret } from '../../../platform/crypto/tokens.ts';
 
 const STEP_SECONDS = 30;
-/** Without i, l, o and u: five bits each. */
+/** Crockford's base 32, without i, l, o and u: five bits each. */
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
 const BACKUP_LETTERS = 24;
 const BACKUP_CODES = 10;
 
-/** In base 32, of 160 bits, as RFC 4226 section 4 recommends. */
+/** Base 32, 160 bits, as RFC 4226 section 4 recommends. */
 export const newTotpSecret = (): string => generateSecret({ length: 20 });
 
-/** What the QR code holds; the authenticator shows the address beside the name. */
+/** The content of the QR code. The authenticator displays the address beside the name. */
 export const totpUri = (email: string, secret: string): string =>
   generateURI({ issuer: 'Headgate', label: email, secret });
 
 /**
- * The 30 s step that a code belongs to: that of `now` (milliseconds), the one before or the one after (ASVS 5.0 6.5.5, RFC
- * 6238 section 5.2). Null for a wrong code. Whether the step was used already is the caller's to ask.
+ * The 30 s step that a code belongs to: the step of `now` (milliseconds), the one before or the one after (ASVS 5.0 6.5.5, RFC
+ * 6238 section 5.2). Null for a wrong code. The caller checks that the step was not used before.
  */
-export function stepOf(secret: string, code: string, now: number): number | null {
+export function matchTotpStep(secret: string, code: string, now: number): number | null {
   const token = code.replaceAll(/[\s-]/g, '');
   if (!/^[0-9]{6}$/.test(token)) return null;
   const epoch = Math.floor(now / 1_000);
@@ -31,17 +31,17 @@ export function stepOf(secret: string, code: string, now: number): number | null
   return result.valid ? Math.floor(epoch / STEP_SECONDS) + result.delta : null;
 }
 
-/** Ten, of 120 bits each (ASVS 5.0 6.5.2: from 112 bits on a plain hash keeps them), in groups of four. */
+/** Ten codes of 120 bits each (ASVS 5.0 6.5.2: from 112 bits on, a plain hash protects them), in groups of four. */
 export function newBackupCodes(): string[] {
   return Array.from({ length: BACKUP_CODES }, () => {
-    // 256 is a multiple of 32: every letter is as likely.
+    // 256 is a multiple of 32, so every letter is equally likely.
     const letters = [...randomBytes(BACKUP_LETTERS)].map((byte) => LETTERS[byte % LETTERS.length]).join('');
     return (letters.match(/.{4}/g) ?? []).join('-');
   });
 }
 
-/** Null for what is no backup code. In any spelling: case, dashes and spaces are as one likes, and letters that look alike one. */
-export function backupCodeHash(code: string): Buffer | null {
+/** Null for a text that is not a backup code. Case, dashes, spaces and letters that look alike do not matter. */
+export function hashBackupCode(code: string): Buffer | null {
   const plain = code.toLowerCase().replaceAll(/[\s-]/g, '').replaceAll('o', '0').replaceAll(/[il]/g, '1');
   return plain.length === BACKUP_LETTERS && [...plain].every((letter) => LETTERS.includes(letter))
     ? hashSecret(plain)

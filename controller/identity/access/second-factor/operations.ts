@@ -1,17 +1,17 @@
-/** The second factor of the one who asks: an authenticator, and backup codes beside it. */
+/** The caller's own second factor: an authenticator and backup codes. */
 import { NoInput } from '../../../../schemas/api/common.ts';
 import { BackupCodes, Done, TotpCode, TotpSetup } from '../../../../schemas/api/people.ts';
 import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { MutationContext } from '../../../platform/operation/context.ts';
 import { badRequest, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../../platform/operation/operation.ts';
-import { assertConfirmed, confirmedBy } from '../sessions/confirmation.ts';
+import { assertConfirmed, confirmIdentity } from '../sessions/confirmation.ts';
 import { endSessions } from '../sessions/sessions.ts';
-import { noteSecondFactor } from '../sessions/sessions-store.ts';
-import { caller, callersAccount, lockCallersAccount } from '../users/caller.ts';
+import { recordSecondFactor } from '../sessions/sessions-store.ts';
+import { caller, getCallerAccount, lockCallerAccount } from '../users/caller.ts';
 import type { User } from '../users/users-store.ts';
-import { backupCodeHash, newBackupCodes, newTotpSecret, stepOf, totpUri } from './codes.ts';
-import { openSecret, takeCode } from './proof.ts';
+import { hashBackupCode, matchTotpStep, newBackupCodes, newTotpSecret, totpUri } from './codes.ts';
+import { consumeCode, openSecret } from './proof.ts';
 import {
   replaceBackupCodes,
   setPending,
@@ -21,37 +21,37 @@ import {
 } from './store.ts';
 
 const WRONG_CODE =
-  'The code is wrong, or was used already. Take the next one, and look whether the clock of your phone is right';
+  'The code is wrong or was already used. Enter the next one, and check that the clock of your phone is right';
 
-function refuseUnlessOn(user: User): void {
+function assertTwoFactorOn(user: User): void {
   if (!user.totpEnabled) throw preconditionFailed('Two-factor sign-in is off');
 }
 
-/** Who else shows it: pages of teams. Elsewhere one has to sign in anew. */
-async function changed(ctx: MutationContext): Promise<void> {
+/** Ends the caller's other sessions, and updates the pages of teams, which display the second factor. */
+async function endOtherSessions(ctx: MutationContext): Promise<void> {
   const { userId, sessionId } = caller(ctx);
   await endSessions(ctx, [userId], sessionId);
   await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });
 }
 
 const hashesOf = (codes: readonly string[]): Buffer[] =>
-  codes.map(backupCodeHash).filter((hash) => hash !== null);
+  codes.map(hashBackupCode).filter((hash) => hash !== null);
 
 export const setupTotp = mutation({
   name: 'user.setupTotp',
-  summary: 'Begin with two-factor sign-in: a secret for the authenticator, and backup codes; shown once',
+  summary: 'Start two-factor set-up: a secret for the authenticator, and backup codes; shown once',
   role: 'VIEWER',
   audit: 'user.twoFactorBegun',
   input: NoInput,
   output: TotpSetup,
-  evenIfOwing: ['SET_UP_TWO_FACTOR'],
+  allowedBefore: ['SET_UP_TWO_FACTOR'],
   scope: () => ownScope,
   async run(ctx) {
-    const user = await lockCallersAccount(ctx);
+    const user = await lockCallerAccount(ctx);
     if (user.totpEnabled) throw preconditionFailed('Two-factor sign-in is on; turn it off first');
     if (user.passwordHash === null && (await teamsRequiringTwoFactor(ctx.db, user.id)).length === 0)
       throw preconditionFailed(
-        'You have no password here: a second factor is asked for by your identity provider. Set it up there; here one is asked for only where a team of yours requires it',
+        'You have no password here, so your identity provider asks for the second factor: set it up there. Headgate asks for one only where a team of yours requires it',
       );
     await assertConfirmed(ctx);
     const secret = newTotpSecret();
@@ -72,19 +72,19 @@ export const verifyAndEnableTotp = mutation({
   audit: 'user.twoFactorEnabled',
   input: TotpCode,
   output: Done,
-  evenIfOwing: ['SET_UP_TWO_FACTOR'],
+  allowedBefore: ['SET_UP_TWO_FACTOR'],
   scope: () => ownScope,
   async run(ctx, input) {
-    const user = await lockCallersAccount(ctx);
+    const user = await lockCallerAccount(ctx);
     if (user.totpEnabled) throw preconditionFailed('Two-factor sign-in is on already');
     const secret = openSecret(ctx, user);
     if (secret === null) throw preconditionFailed('Ask for a secret first, with user.setupTotp');
-    // Who asks was shown the secret: there is nothing to guess.
-    const step = stepOf(secret, input.code, ctx.clock.now());
+    // The caller has seen the secret, so failed codes need not be counted.
+    const step = matchTotpStep(secret, input.code, ctx.clock.now());
     if (step === null) throw badRequest(WRONG_CODE);
     await turnOn(ctx.db, user.id, step);
-    await noteSecondFactor(ctx.db, caller(ctx).sessionId, 'totp');
-    await changed(ctx);
+    await recordSecondFactor(ctx.db, caller(ctx).sessionId, 'totp');
+    await endOtherSessions(ctx);
     ctx.audit({
       entityType: 'User',
       entityId: user.id,
@@ -97,22 +97,26 @@ export const verifyAndEnableTotp = mutation({
 
 export const proveTwoFactor = mutation({
   name: 'user.proveTwoFactor',
-  summary: 'Show the second factor that a team requires, after a sign-in at an identity provider without one',
+  summary:
+    'Prove the second factor that a team requires, after a sign-in at an identity provider without one',
   role: 'VIEWER',
   audit: 'user.twoFactorProved',
   input: TotpCode,
   output: Done,
-  evenIfOwing: ['PROVE_TWO_FACTOR'],
+  allowedBefore: ['PROVE_TWO_FACTOR'],
   scope: () => ownScope,
   async prepare(ctx, input) {
-    const user = await callersAccount(ctx);
-    refuseUnlessOn(user);
-    return confirmedBy(ctx, user, { by: () => takeCode(ctx, user, input.code), refusal: WRONG_CODE });
+    const user = await getCallerAccount(ctx);
+    assertTwoFactorOn(user);
+    return confirmIdentity(ctx, user, {
+      verify: () => consumeCode(ctx, user, input.code),
+      refusal: WRONG_CODE,
+    });
   },
   async run(ctx, _, factor) {
-    const user = await lockCallersAccount(ctx);
-    refuseUnlessOn(user);
-    await noteSecondFactor(ctx.db, caller(ctx).sessionId, 'totp');
+    const user = await lockCallerAccount(ctx);
+    assertTwoFactorOn(user);
+    await recordSecondFactor(ctx.db, caller(ctx).sessionId, 'totp');
     await ctx.services.bus.publish(ctx.db, { type: 'user', userId: user.id });
     ctx.audit({ entityType: 'User', entityId: user.id, metadata: { name: user.name, factor } });
     return { ok: true as const };
@@ -129,20 +133,23 @@ export const disableTotp = mutation({
   output: Done,
   scope: () => ownScope,
   async prepare(ctx, input) {
-    const user = await callersAccount(ctx);
-    refuseUnlessOn(user);
+    const user = await getCallerAccount(ctx);
+    assertTwoFactorOn(user);
     const teams = await teamsRequiringTwoFactor(ctx.db, user.id);
     if (teams.length > 0)
       throw preconditionFailed(
         `Two-factor sign-in is required by ${teams.length === 1 ? 'the team' : 'the teams'} ${teams.join(', ')}`,
       );
-    return confirmedBy(ctx, user, { by: () => takeCode(ctx, user, input.code), refusal: WRONG_CODE });
+    return confirmIdentity(ctx, user, {
+      verify: () => consumeCode(ctx, user, input.code),
+      refusal: WRONG_CODE,
+    });
   },
   async run(ctx, _, factor) {
-    const user = await lockCallersAccount(ctx);
-    refuseUnlessOn(user);
+    const user = await lockCallerAccount(ctx);
+    assertTwoFactorOn(user);
     await turnOffTwoFactor(ctx.db, user.id);
-    await changed(ctx);
+    await endOtherSessions(ctx);
     ctx.audit({
       entityType: 'User',
       entityId: user.id,
@@ -155,20 +162,23 @@ export const disableTotp = mutation({
 
 export const renewBackupCodes = mutation({
   name: 'user.renewBackupCodes',
-  summary: 'Ten new backup codes, with a code of the authenticator or a backup code; those before end',
+  summary: 'Create ten new backup codes, with a code of the authenticator or a backup code; the old ones end',
   role: 'VIEWER',
   audit: 'user.backupCodesRenewed',
   input: TotpCode,
   output: BackupCodes,
   scope: () => ownScope,
   async prepare(ctx, input) {
-    const user = await callersAccount(ctx);
-    refuseUnlessOn(user);
-    return confirmedBy(ctx, user, { by: () => takeCode(ctx, user, input.code), refusal: WRONG_CODE });
+    const user = await getCallerAccount(ctx);
+    assertTwoFactorOn(user);
+    return confirmIdentity(ctx, user, {
+      verify: () => consumeCode(ctx, user, input.code),
+      refusal: WRONG_CODE,
+    });
   },
   async run(ctx, _, factor) {
-    const user = await lockCallersAccount(ctx);
-    refuseUnlessOn(user);
+    const user = await lockCallerAccount(ctx);
+    assertTwoFactorOn(user);
     const backupCodes = newBackupCodes();
     await replaceBackupCodes(ctx.db, user.id, hashesOf(backupCodes));
     ctx.audit({ entityType: 'User', entityId: user.id, metadata: { name: user.name, factor } });

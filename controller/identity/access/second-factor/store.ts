@@ -1,7 +1,7 @@
-/** Second factors: the sealed secret of the authenticator, the last step whose code was taken, backup codes as hashes. */
+/** Second factors: the sealed secret of the authenticator, the last used step, and backup codes as hashes. */
 import type { Knex } from 'knex';
 
-/** Not in force until it is turned on. Backup codes that there were do not count any more. */
+/** Stores a secret that is not in force until `turnOn`. Earlier backup codes end. */
 export async function setPending(
   tx: Knex,
   userId: string,
@@ -13,14 +13,14 @@ export async function setPending(
   await replaceBackupCodes(tx, userId, pending.codeHashes);
 }
 
-/** With the step of the code that showed the authenticator to work. */
+/** `step` belongs to the code that proved the authenticator. */
 export async function turnOn(tx: Knex, userId: string, step: number): Promise<void> {
   await tx('users')
     .where({ id: userId })
     .update({ totp_enabled: true, totp_last_step: step, updated_at: tx.fn.now() });
 }
 
-/** In a transaction: nothing is left of it. */
+/** Runs in a transaction and deletes the secret and all backup codes. */
 export async function turnOffTwoFactor(tx: Knex, userId: string): Promise<void> {
   await tx('users').where({ id: userId }).update({
     totp_enabled: false,
@@ -42,8 +42,8 @@ export async function replaceBackupCodes(
   );
 }
 
-/** Each step once, and none before one that was taken: true for the one who comes first. RFC 6238 section 5.2. */
-export async function takeStep(db: Knex, userId: string, step: number): Promise<boolean> {
+/** Each step works once, and no step before a used one. True for the first caller. RFC 6238 section 5.2. */
+export async function consumeTotpStep(db: Knex, userId: string, step: number): Promise<boolean> {
   const taken = await db('users')
     .where({ id: userId, totp_enabled: true })
     .where((q) => q.whereNull('totp_last_step').orWhere('totp_last_step', '<', step))
@@ -51,8 +51,8 @@ export async function takeStep(db: Knex, userId: string, step: number): Promise<
   return taken > 0;
 }
 
-/** Each code once: true for the one who comes first. */
-export async function takeBackupCode(
+/** Each code works once. True for the first caller. */
+export async function consumeBackupCode(
   db: Knex,
   userId: string,
   { codeHash, at }: { codeHash: Buffer; at: Date },
@@ -63,7 +63,7 @@ export async function takeBackupCode(
   return taken > 0;
 }
 
-/** Names of the teams of somebody that ask for a second factor. */
+/** Names of the user's teams that require a second factor. */
 export async function teamsRequiringTwoFactor(db: Knex, userId: string): Promise<string[]> {
   return db('team_members as m')
     .join('teams as t', 't.id', 'm.team_id')

@@ -1,4 +1,4 @@
-/** From the key of a service account back to an actor. */
+/** Authenticates a request by the key of a service account. */
 
 import { parseToken, sameHash } from '../../../platform/crypto/tokens.ts';
 import type { Actor, Context } from '../../../platform/operation/context.ts';
@@ -6,10 +6,10 @@ import { findKeyOwner, recordServiceAccountUse } from './store.ts';
 
 export type ServiceAccountActor = Extract<Actor, { type: 'service_account' }>;
 
-/** One write an hour a key: a program may ask many times a second. */
+/** At most one write per hour and key: a program may send many requests a second. */
 const TOUCH_MS = 3_600_000;
 
-/** Null for a key that is unknown, expired or revoked. Asks the database each time, so that a revoked one ends at once. */
+/** Null for an unknown, expired or revoked key. It queries the database each time, so that a revoked key ends at once. */
 export async function actorOfApiKey(
   ctx: Pick<Context, 'db' | 'clock'>,
   key: string,

@@ -23,16 +23,16 @@ import {
 } from './store.ts';
 
 const DAY_MS = 86_400_000;
-/** In one environment, revoked ones included: the list is not paged. */
+/** Per environment, revoked accounts included. The list is not paged. */
 const MAX_ACCOUNTS = 200;
 
-async function existing(ctx: Context, id: string): Promise<ServiceAccount> {
+async function getExisting(ctx: Context, id: string): Promise<ServiceAccount> {
   const account = await findServiceAccount(ctx.db, id);
   if (!account) throw notFound('Service account');
   return account;
 }
 
-async function changed(ctx: MutationContext, environmentId: string): Promise<void> {
+async function notifyUi(ctx: MutationContext, environmentId: string): Promise<void> {
   await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId, topics: ['environments'] });
 }
 
@@ -48,7 +48,7 @@ export const list = query({
 
 export const create = mutation({
   name: 'serviceAccount.create',
-  summary: 'Make a key for a program, for one environment; shown once',
+  summary: 'Create a key for a program, for one environment; shown once',
   role: 'ADMIN',
   audit: 'serviceAccount.created',
   input: CreateServiceAccount,
@@ -81,8 +81,8 @@ export const create = mutation({
       entityId: minted.id,
       metadata: { name, permissions, expiresAt },
     });
-    await changed(ctx, environmentId);
-    return { ...(await existing(ctx, minted.id)), key: minted.token };
+    await notifyUi(ctx, environmentId);
+    return { ...(await getExisting(ctx, minted.id)), key: minted.token };
   },
 });
 
@@ -96,9 +96,9 @@ export const revoke = mutation({
   scope: (ctx, input) => objectScope(ctx, 'Service account', input.id),
   async run(ctx, input) {
     await revokeServiceAccount(ctx.db, input.id, new Date(ctx.clock.now()));
-    const account = await existing(ctx, input.id);
+    const account = await getExisting(ctx, input.id);
     ctx.audit({ entityType: 'ServiceAccount', entityId: input.id, metadata: { name: account.name } });
-    await changed(ctx, account.environmentId);
+    await notifyUi(ctx, account.environmentId);
     return account;
   },
 });
@@ -112,10 +112,10 @@ export const remove = mutation({
   output: DeletedServiceAccount,
   scope: (ctx, input) => objectScope(ctx, 'Service account', input.id),
   async run(ctx, input) {
-    const account = await existing(ctx, input.id);
+    const account = await getExisting(ctx, input.id);
     if (!(await deleteServiceAccount(ctx.db, input.id))) throw notFound('Service account');
     ctx.audit({ entityType: 'ServiceAccount', entityId: input.id, metadata: { name: account.name } });
-    await changed(ctx, account.environmentId);
+    await notifyUi(ctx, account.environmentId);
     return { deleted: true as const };
   },
 });

@@ -1,4 +1,4 @@
-/** Service accounts of environments. Their keys are here as hashes only. */
+/** Service accounts of environments. Keys are stored as hashes only. */
 import type { Knex } from 'knex';
 import type { Permission, ServiceAccount } from '../../../../schemas/api/service-accounts.ts';
 import { brokeUnique } from '../../../database/errors.ts';
@@ -10,7 +10,7 @@ const COLUMNS = `
   a.expires_at AS "expiresAt", a.revoked_at AS "revokedAt", a.last_used_at AS "lastUsedAt"`;
 const FROM = 'FROM service_accounts a LEFT JOIN users u ON u.id = a.created_by_id';
 
-/** Those that work first. */
+/** Active accounts first. */
 export async function listServiceAccounts(db: Knex, environmentId: string): Promise<ServiceAccount[]> {
   const { rows } = await db.raw<{ rows: ServiceAccount[] }>(
     `SELECT ${COLUMNS} ${FROM} WHERE a.environment_id = ?
@@ -25,7 +25,7 @@ export async function findServiceAccount(db: Knex, id: string): Promise<ServiceA
   return rows[0] ?? null;
 }
 
-/** Revoked ones count too. */
+/** Counts revoked accounts too. */
 export async function countServiceAccounts(db: Knex, environmentId: string): Promise<number> {
   const row = await db('service_accounts')
     .where({ environment_id: environmentId })
@@ -70,7 +70,7 @@ export async function insertServiceAccount(
   }
 }
 
-/** The time of the first revocation stays. */
+/** A second revocation keeps the time of the first. */
 export async function revokeServiceAccount(db: Knex, id: string, at: Date): Promise<void> {
   await db('service_accounts').where({ id, revoked_at: null }).update({ revoked_at: at });
 }
@@ -89,7 +89,7 @@ export interface KeyOwner {
   lastUsedAt: Date | null;
 }
 
-/** The account behind a key that is neither revoked nor, at `now`, expired. */
+/** The account of a key that is neither revoked nor, at `now`, expired. */
 export async function findKeyOwner(db: Knex, id: string, now: Date): Promise<KeyOwner | null> {
   const { rows } = await db.raw<{ rows: KeyOwner[] }>(
     `SELECT a.id, a.name, a.environment_id AS "environmentId", e.team_id AS "teamId", a.key_hash AS "keyHash",
@@ -101,7 +101,7 @@ export async function findKeyOwner(db: Knex, id: string, now: Date): Promise<Key
   return rows[0] ?? null;
 }
 
-/** Writes only where the last use was before `before`: requests that come at once make one write. */
+/** Writes only where the last use was before `before`, so that concurrent requests make one write. */
 export async function recordServiceAccountUse(
   db: Knex,
   id: string,

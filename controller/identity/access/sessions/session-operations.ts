@@ -1,4 +1,4 @@
-/** Where somebody is signed in. */
+/** The caller's own sessions. */
 import { NoInput } from '../../../../schemas/api/common.ts';
 import { Done, SessionId, SessionList, SessionsEnded } from '../../../../schemas/api/people.ts';
 import { notFound } from '../../../platform/operation/errors.ts';

@@ -1,4 +1,4 @@
-/** Sessions of people, and who is behind a session or a personal token. */
+/** Sessions, and the owners of sessions and personal tokens. */
 import type { Knex } from 'knex';
 import type { Role } from '../../../../schemas/api/common.ts';
 import {
@@ -12,25 +12,25 @@ import { restOf } from '../users/account-rest.ts';
 import {
   CONFIRMATION,
   confirmationOf,
-  PASSWORD_OPENS,
+  PASSWORD_ALLOWED,
   STORED_POLICY,
   type StoredConfirmation,
 } from '../users/account-rest-store.ts';
 import { toUser, type User, type UserRow } from '../users/users-store.ts';
 
 export type SignInMethod = 'password' | 'oidc';
-/** How it was shown in a session that began at a provider: there, or here. */
+/** Where the second factor of a session was proved: at the identity provider, or here. */
 export type SecondFactor = 'provider' | 'totp';
 
 export interface SessionOwner {
   user: User;
   roles: Map<string, Role>;
-  /** A team of theirs asks for a second factor. */
+  /** One of the user's teams requires a second factor. */
   twoFactorRequired: boolean;
   tokenHash: Buffer;
 }
 
-/** Who signed in at which provider, and what that calls its own session. */
+/** The session at the identity provider: who signed in there, and its session id. */
 export interface ProviderSession {
   issuer: string;
   subject: string;
@@ -49,7 +49,7 @@ export async function insertSession(
     secondFactor: SecondFactor | null;
     ipAddress: string | null;
     userAgent: string | null;
-    /** When the user showed who they are. */
+    /** When the user last authenticated. */
     confirmedAt: Date;
     expiresAt: Date;
   },
@@ -71,7 +71,7 @@ export async function insertSession(
   });
 }
 
-/** Null for a session from before this was stored, and for one that has ended. */
+/** Null for an ended session, and for one that is older than this column. */
 export async function readConfirmedAt(db: Knex, id: string): Promise<Date | null> {
   const row: { confirmed_at: Date | null } | undefined = await db('sessions')
     .where({ id })
@@ -79,7 +79,7 @@ export async function readConfirmedAt(db: Knex, id: string): Promise<Date | null
   return row?.confirmed_at ?? null;
 }
 
-export async function noteSecondFactor(db: Knex, id: string, secondFactor: SecondFactor): Promise<void> {
+export async function recordSecondFactor(db: Knex, id: string, secondFactor: SecondFactor): Promise<void> {
   await db('sessions').where({ id }).update({ second_factor: secondFactor });
 }
 
@@ -91,7 +91,7 @@ export async function deleteSession(db: Knex, id: string): Promise<void> {
   await db('sessions').where({ id }).delete();
 }
 
-/** All of these people, but for one session that goes on. Answers how many ended. */
+/** Deletes all sessions of these users, except one. Returns how many ended. */
 export async function deleteSessionsOf(
   db: Knex,
   userIds: readonly string[],
@@ -105,10 +105,10 @@ export async function deleteSessionsOf(
 }
 
 /**
- * Those that began at a provider, by who signed in there or by the session there. One of which the provider has not said
- * what it calls its own is meant by the subject alone. Answers whose they were.
+ * Deletes sessions that began at a provider, by the subject or by the provider's session id. A session without that id matches
+ * by its subject alone. Returns the ids of the users.
  */
-export async function deleteSessionsBy(
+export async function deleteSessionsByIdentity(
   tx: Knex,
   { issuer, subject, sid }: { issuer: string; subject: string | null; sid: string | null },
 ): Promise<string[]> {
@@ -122,16 +122,16 @@ export async function deleteSessionsBy(
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Of those whom a password does not open any more. Answers whose. */
+/** Deletes password sessions of users who may no longer sign in by password. Returns the ids of the users. */
 export async function deletePasswordSessions(tx: Knex): Promise<string[]> {
   const { rows } = await tx.raw<{ rows: { user_id: string }[] }>(
-    `DELETE FROM sessions s USING users u WHERE u.id = s.user_id AND s.method = 'password' AND NOT ${PASSWORD_OPENS}
+    `DELETE FROM sessions s USING users u WHERE u.id = s.user_id AND s.method = 'password' AND NOT ${PASSWORD_ALLOWED}
      RETURNING s.user_id`,
   );
   return [...new Set(rows.map(({ user_id }) => user_id))];
 }
 
-/** One of this person's own; null where there is none. */
+/** Deletes a session of this user; null where it does not exist. */
 export async function deleteSessionOf(
   db: Knex,
   { userId, id }: { userId: string; id: string },
@@ -142,7 +142,7 @@ export async function deleteSessionOf(
   return ended ? { method: ended.method, ipAddress: ended.ip_address } : null;
 }
 
-/** A session that nobody used for this long has ended: OWASP ASVS 5.0 7.3.1. */
+/** A session ends after this time without use: OWASP ASVS 5.0 7.3.1. */
 const IDLE = `interval '24 hours'`;
 const isLive = (s: string) =>
   `${s}.expires_at > now() AND COALESCE(${s}.last_seen_at, ${s}.created_at) > now() - ${IDLE}`;
@@ -161,10 +161,10 @@ export interface StoredSession {
   expiresAt: Date;
 }
 
-/** Nobody looks at more of them; all of them can be ended at once. */
+/** A longer list is of no use; all sessions can be ended at once. */
 const MAX_LISTED = 200;
 
-/** Live ones, the newest first. */
+/** Live sessions, newest first. */
 export async function listSessions(db: Knex, userId: string): Promise<StoredSession[]> {
   const { rows } = await db.raw<{ rows: StoredSession[] }>(
     `SELECT s.id, s.method, s.ip_address AS "ipAddress", s.user_agent AS "userAgent", s.created_at AS "createdAt",
@@ -175,13 +175,13 @@ export async function listSessions(db: Knex, userId: string): Promise<StoredSess
   return rows;
 }
 
-const UNTOUCHED = `interval '5 minutes'`;
+const USE_INTERVAL = `interval '5 minutes'`;
 
-/** At most one write each five minutes a session. */
+/** Writes at most once per five minutes and session. */
 export async function recordSessionUse(db: Knex, id: string): Promise<void> {
   await db.raw(
     `UPDATE sessions SET last_seen_at = now()
-     WHERE id = ? AND (last_seen_at IS NULL OR last_seen_at < now() - ${UNTOUCHED})`,
+     WHERE id = ? AND (last_seen_at IS NULL OR last_seen_at < now() - ${USE_INTERVAL})`,
     [id],
   );
 }
@@ -204,13 +204,13 @@ const MEMBERSHIPS = `(SELECT jsonb_object_agg(m.team_id, m.role) FROM team_membe
     WHERE m.user_id = u.id AND t.require_two_factor) AS two_factor_required`;
 
 /** Null where the account rests. */
-function owner(row: OwnerRow): SessionOwner | null {
+function toOwner(row: OwnerRow): SessionOwner | null {
   const policy = accessPolicyOf(row.policy);
   const rest = restOf(confirmationOf(row.confirmation, policy), policy, row.at);
   if (rest === 'account') return null;
   const user = toUser(row);
   return {
-    // What a group gave rests with the groups.
+    // Rights that groups have given rest together with the group roles.
     user: rest === 'roles' && row.super_admin_by !== null ? { ...user, isSuperAdmin: false } : user,
     roles: new Map(Object.entries((rest === 'roles' ? row.roles_by_hand : row.roles) ?? {})),
     twoFactorRequired: row.two_factor_required,
@@ -221,33 +221,33 @@ function owner(row: OwnerRow): SessionOwner | null {
 export interface LiveSession extends SessionOwner {
   method: SignInMethod;
   secondFactor: SecondFactor | null;
-  /** It is time to note that it was used. */
-  isUntouched: boolean;
+  /** The next use has to be recorded. */
+  isUseDue: boolean;
 }
 
 interface SessionColumns {
   method: SignInMethod;
   second_factor: SecondFactor | null;
-  is_untouched: boolean;
+  is_use_due: boolean;
 }
 
 /** The user behind a live session. */
 export async function findSessionOwner(db: Knex, sessionId: string): Promise<LiveSession | null> {
   const { rows } = await db.raw<{ rows: (OwnerRow & SessionColumns)[] }>(
     `SELECT u.*, s.token_hash, s.method, s.second_factor, ${MEMBERSHIPS},
-       (s.last_seen_at IS NULL OR s.last_seen_at < now() - ${UNTOUCHED}) AS is_untouched
+       (s.last_seen_at IS NULL OR s.last_seen_at < now() - ${USE_INTERVAL}) AS is_use_due
      FROM sessions s JOIN users u ON u.id = s.user_id
      WHERE s.id = ? AND ${isLive('s')} AND u.locked_at IS NULL`,
     [sessionId],
   );
   const row = rows[0];
-  const found = row && owner(row);
+  const found = row && toOwner(row);
   return found
-    ? { ...found, method: row.method, secondFactor: row.second_factor, isUntouched: row.is_untouched }
+    ? { ...found, method: row.method, secondFactor: row.second_factor, isUseDue: row.is_use_due }
     : null;
 }
 
-/** Whose a live personal token is; `owner` is null where the account rests. */
+/** The owner of a live personal token; `owner` is null where the account rests. */
 export interface TokenOwner {
   tokenHash: Buffer;
   owner: SessionOwner | null;
@@ -259,7 +259,7 @@ export async function findTokenOwner(db: Knex, tokenId: string): Promise<TokenOw
      WHERE t.id = ? AND ${tokenExpiry('t')} > now() AND u.locked_at IS NULL`,
     [tokenId],
   );
-  return rows[0] ? { tokenHash: rows[0].token_hash, owner: owner(rows[0]) } : null;
+  return rows[0] ? { tokenHash: rows[0].token_hash, owner: toOwner(rows[0]) } : null;
 }
 
 export interface AccountSummary {
@@ -271,10 +271,10 @@ export interface AccountSummary {
   tokenMaxDays: number;
 }
 
-/** What else somebody is told of their own account. */
+/** Further facts of the caller's account for `user.me`. */
 export async function readAccountSummary(
   db: Knex,
-  who: { userId: string; sessionId: string },
+  caller: { userId: string; sessionId: string },
 ): Promise<AccountSummary> {
   const { rows } = await db.raw<{ rows: AccountSummary[] }>(
     `SELECT EXISTS (SELECT 1 FROM user_identities WHERE user_id = :userId) AS "linkedToProvider",
@@ -284,7 +284,7 @@ export async function readAccountSummary(
        (SELECT count(*) FROM totp_backup_codes c JOIN users u ON u.id = c.user_id
          WHERE c.user_id = :userId AND c.used_at IS NULL AND u.totp_enabled) AS "backupCodesLeft",
        COALESCE((SELECT (value->>'tokenMaxDays')::integer FROM settings WHERE key = :setting), :tokenMaxDays) AS "tokenMaxDays"`,
-    { ...who, setting: ACCESS_SETTING, tokenMaxDays: DEFAULT_ACCESS_POLICY.tokenMaxDays },
+    { ...caller, setting: ACCESS_SETTING, tokenMaxDays: DEFAULT_ACCESS_POLICY.tokenMaxDays },
   );
   return rows[0] as AccountSummary;
 }

@@ -1,16 +1,16 @@
-/** Sessions: made at sign-in, ended by sign-out and by whatever changes who somebody is. From a session back to an actor. */
+/** Opens and ends sessions, and authenticates requests by a session or a personal token. */
 import type { Knex } from 'knex';
 import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import { mintToken, parseToken, sameHash } from '../../../platform/crypto/tokens.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
-import type { Actor, Context, Obligation } from '../../../platform/operation/context.ts';
+import type { Actor, Context, RequiredAction } from '../../../platform/operation/context.ts';
 import { forbidden } from '../../../platform/operation/errors.ts';
 import { ownScope } from '../../../platform/operation/operation.ts';
 import { recordPersonalTokenUse } from '../tokens/personal-tokens-store.ts';
-import { noteSignIn } from '../users/users-store.ts';
+import { recordSignIn } from '../users/users-store.ts';
 import {
   deleteSession,
-  deleteSessionsBy,
+  deleteSessionsByIdentity,
   deleteSessionsOf,
   findSessionOwner,
   findTokenOwner,
@@ -26,21 +26,21 @@ export const SESSION_MS = 7 * 24 * 3_600_000;
 
 export type UserActor = Extract<Actor, { type: 'user' }>;
 
-/** By a password nobody with a second factor signs in without it; at a provider it may be shown there, or has to be here. */
-function owes(owner: SessionOwner, shown: Shown): Obligation | null {
+/** A sign-in by password always includes the second factor, if it is on. At a provider it is proved there, or has to be proved here. */
+function requiredActionOf(owner: SessionOwner, signIn: SignInFacts): RequiredAction | null {
   const { mustChangePassword, totpEnabled } = owner.user;
-  if (shown.method === 'password' && mustChangePassword) return 'CHANGE_PASSWORD';
-  if (!owner.twoFactorRequired || shown.secondFactor !== null) return null;
+  if (signIn.method === 'password' && mustChangePassword) return 'CHANGE_PASSWORD';
+  if (!owner.twoFactorRequired || signIn.secondFactor !== null) return null;
   if (!totpEnabled) return 'SET_UP_TWO_FACTOR';
-  return shown.method === 'oidc' ? 'PROVE_TWO_FACTOR' : null;
+  return signIn.method === 'oidc' ? 'PROVE_TWO_FACTOR' : null;
 }
 
-interface Shown {
+interface SignInFacts {
   method: SignInMethod;
   secondFactor: SecondFactor | null;
 }
 
-function actorOf(owner: SessionOwner, sessionId: string, shown: Shown): UserActor {
+function actorOf(owner: SessionOwner, sessionId: string, signIn: SignInFacts): UserActor {
   const { user, roles } = owner;
   return {
     type: 'user',
@@ -50,29 +50,29 @@ function actorOf(owner: SessionOwner, sessionId: string, shown: Shown): UserActo
     isSuperAdmin: user.isSuperAdmin,
     roles,
     sessionId,
-    owes: owes(owner, shown),
+    requiredAction: requiredActionOf(owner, signIn),
   };
 }
 
 export interface SignedIn {
-  /** Goes into the cookie and nowhere else. */
+  /** For the cookie only. */
   token: string;
   expiresAt: Date;
 }
 
-/** In a transaction: a new session of somebody who has shown who they are, with its audit row. */
+/** Runs in a transaction: creates a session for an authenticated user, with its audit row. */
 export async function openSession(
   ctx: Context,
   user: { id: string; email: string; name: string },
-  how: {
+  options: {
     method: SignInMethod;
     userAgent: string | null;
     idToken?: string;
     provider?: ProviderSession;
-    /** Shown at the provider, or left to it. */
+    /** Set where the provider proves the second factor. */
     secondFactor?: SecondFactor | null;
     factor?: string;
-    /** What else the audit row says. */
+    /** Additional metadata of the audit row. */
     metadata?: Record<string, unknown>;
   },
 ): Promise<SignedIn> {
@@ -82,22 +82,25 @@ export async function openSession(
     id: session.id,
     userId: user.id,
     tokenHash: session.hash,
-    method: how.method,
+    method: options.method,
     sealedIdToken:
-      how.idToken === undefined
+      options.idToken === undefined
         ? null
-        : ctx.services.keyring.seal(how.idToken, sealingContext('sessions', session.id, 'sealed_id_token')),
-    provider: how.provider ?? null,
-    secondFactor: how.secondFactor ?? null,
+        : ctx.services.keyring.seal(
+            options.idToken,
+            sealingContext('sessions', session.id, 'sealed_id_token'),
+          ),
+    provider: options.provider ?? null,
+    secondFactor: options.secondFactor ?? null,
     ipAddress: ctx.ipAddress,
-    userAgent: how.userAgent?.slice(0, 256) ?? null,
+    userAgent: options.userAgent?.slice(0, 256) ?? null,
     confirmedAt: new Date(ctx.clock.now()),
     expiresAt,
   });
-  await noteSignIn(ctx.db, user.id, new Date(ctx.clock.now()));
+  await recordSignIn(ctx.db, user.id, new Date(ctx.clock.now()));
   const actor: UserActor = {
     ...{ type: 'user', userId: user.id, email: user.email, name: user.name },
-    ...{ isSuperAdmin: false, roles: new Map(), sessionId: session.id, owes: null },
+    ...{ isSuperAdmin: false, roles: new Map(), sessionId: session.id, requiredAction: null },
   };
   await writeAudit(
     { ...ctx, actor },
@@ -106,7 +109,11 @@ export async function openSession(
       {
         entityType: 'User',
         entityId: user.id,
-        metadata: { ...how.metadata, method: how.method, ...(how.factor ? { factor: how.factor } : {}) },
+        metadata: {
+          ...options.metadata,
+          method: options.method,
+          ...(options.factor ? { factor: options.factor } : {}),
+        },
       },
     ],
     'user.signedIn',
@@ -115,8 +122,8 @@ export async function openSession(
 }
 
 /**
- * In a transaction: ends every session of these people, but for one that goes on. Their open pages are told. Their personal
- * tokens stay: each use of one asks for roles and locks anew.
+ * Runs in a transaction: ends every session of these users, except one, and notifies their open pages. Personal tokens stay,
+ * because each use of a token checks roles and locks again.
  */
 export async function endSessions(
   ctx: Pick<Context, 'db' | 'services'>,
@@ -131,13 +138,13 @@ export async function endSessions(
   return ended;
 }
 
-/** In a transaction: ends sessions that began at a provider, which says so. Answers how many, by user. */
+/** Runs in a transaction: ends sessions that a provider reports as ended. Returns how many, by user. */
 export async function deleteSessionsAtProvider(
   ctx: Pick<Context, 'db' | 'services'>,
-  of: { issuer: string; subject: string | null; sid?: string | null },
+  identity: { issuer: string; subject: string | null; sid?: string | null },
 ): Promise<Map<string, number>> {
   const ended = new Map<string, number>();
-  for (const userId of await deleteSessionsBy(ctx.db, { sid: null, ...of }))
+  for (const userId of await deleteSessionsByIdentity(ctx.db, { sid: null, ...identity }))
     ended.set(userId, (ended.get(userId) ?? 0) + 1);
   for (const userId of ended.keys()) await ctx.services.bus.publish(ctx.db, { type: 'user', userId });
   return ended;
@@ -158,19 +165,19 @@ export async function signOut(ctx: Context): Promise<void> {
   });
 }
 
-/** Null for a token that is unknown, expired, was not used for a day, or of a locked user. */
+/** Null for a token that is unknown, expired, unused for a day, or of a locked user. */
 export async function actorOfSession(db: Knex, token: string): Promise<UserActor | null> {
   const parsed = parseToken('hgs', token);
   const owner = parsed && (await findSessionOwner(db, parsed.id));
   if (!owner || !sameHash(owner.tokenHash, parsed.hash)) return null;
-  // A disk that is full stops nobody from looking.
-  if (owner.isUntouched) await recordSessionUse(db, parsed.id).catch(() => {});
+  // A failed write, for example on a full disk, must not reject the request.
+  if (owner.isUseDue) await recordSessionUse(db, parsed.id).catch(() => {});
   return actorOf(owner, parsed.id, owner);
 }
 
 /**
  * Null for a token that is unknown, expired, or of a locked user.
- * @throws FORBIDDEN for one of an account that rests: it counts again after the next sign-in.
+ * @throws FORBIDDEN for a token of an account that rests: it works again after the next sign-in.
  */
 export async function actorOfPersonalToken(db: Knex, token: string): Promise<UserActor | null> {
   const parsed = parseToken('hgp', token);
@@ -179,13 +186,13 @@ export async function actorOfPersonalToken(db: Knex, token: string): Promise<Use
   const { owner } = found;
   if (owner === null)
     throw forbidden(
-      'Your account rests: no identity provider has confirmed it lately. Its tokens count again after your next sign-in at one',
+      'Your account rests: no identity provider has confirmed it recently. Its tokens work again after your next sign-in at one',
     );
   await recordPersonalTokenUse(db, parsed.id);
-  // Tokens are made in a session that owes nothing.
-  const isProviders = owner.user.authMethod === 'OIDC';
-  const shown: Shown = isProviders
+  // A token is created in a session without a required action, so its second factor counts as proved.
+  const isProviderUser = owner.user.authMethod === 'OIDC';
+  const signIn: SignInFacts = isProviderUser
     ? { method: 'oidc', secondFactor: 'provider' }
     : { method: 'password', secondFactor: null };
-  return actorOf(owner, `token:${parsed.id}`, shown);
+  return actorOf(owner, `token:${parsed.id}`, signIn);
 }

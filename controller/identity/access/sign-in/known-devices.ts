@@ -1,7 +1,7 @@
 /**
- * Devices that a user has signed in with before, so that guesses of strangers do not lock the user out there: OWASP's device
- * cookies (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies). Nothing is stored: the
- * token names the device and is signed together with the user and the password hash, so that a new password ends it.
+ * Recognises devices from which a user has signed in before, so that guesses of others do not lock the user out there: OWASP's
+ * device cookies (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies). Nothing is stored:
+ * the token names the device and is signed together with the user and the password hash, so that a new password ends it.
  */
 import type { Context } from '../../../platform/operation/context.ts';
 import { newId } from '../../../platform/operation/ids.ts';
@@ -12,7 +12,7 @@ const PURPOSE = 'known device v1';
 const FORM = /^([0-9a-z]{26})\.([0-9]{13,15})\.([0-9a-f]{8}\.[0-9A-Za-z_-]{43})$/;
 
 export interface DeviceToken {
-  /** For a cookie of this device. It opens nothing. */
+  /** For a cookie of this device. It does not authenticate anybody. */
   token: string;
   expiresAt: Date;
 }
@@ -22,7 +22,7 @@ type Account = Pick<User, 'id' | 'passwordHash'>;
 const signedText = (user: Account, deviceId: string, expiresAt: number): string =>
   [user.id, user.passwordHash, deviceId, expiresAt].join('\n');
 
-/** For a user who has just signed in by password. */
+/** Call it after a sign-in by password. */
 export function issueDeviceToken(ctx: Pick<Context, 'clock' | 'services'>, user: Account): DeviceToken {
   const deviceId = newId();
   const expiresAt = ctx.clock.now() + VALID_MS;
@@ -30,8 +30,8 @@ export function issueDeviceToken(ctx: Pick<Context, 'clock' | 'services'>, user:
   return { token: `${deviceId}.${expiresAt}.${signature}`, expiresAt: new Date(expiresAt) };
 }
 
-/** The device's id; null where this user has not signed in there since the password was set, or long ago. */
-export function deviceOf(
+/** The id of the device; null where the token is not valid for this user and password, or has expired. */
+export function verifyDeviceToken(
   ctx: Pick<Context, 'clock' | 'services'>,
   user: Account,
   token: string,

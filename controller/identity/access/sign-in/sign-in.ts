@@ -1,22 +1,27 @@
-/** Sign-in by password, and by a code where a second factor is on. */
+/** Sign-in by password, with a code where the second factor is on. */
 import type { SignInInput } from '../../../../schemas/api/people.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { conflict, DomainError, unauthorized } from '../../../platform/operation/errors.ts';
 import { ownScope } from '../../../platform/operation/operation.ts';
-import { type Factor, takeCode } from '../second-factor/proof.ts';
+import { consumeCode, type Factor } from '../second-factor/proof.ts';
 import { actorOfSession, openSession, type SignedIn, type UserActor } from '../sessions/sessions.ts';
-import { findUserByEmail, lockUserRow, passwordOpens, replaceHash, type User } from '../users/users-store.ts';
-import { type Attempt, beginAttempt, type Counter, ofAccount, ofDevice } from './attempts.ts';
-import { type DeviceToken, deviceOf, issueDeviceToken } from './known-devices.ts';
-import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
+import {
+  findUserByEmail,
+  isPasswordAllowed,
+  lockUserRow,
+  replaceHash,
+  type User,
+} from '../users/users-store.ts';
+import { type Attempt, accountCounter, beginAttempt, type Counter, deviceCounter } from './attempts.ts';
+import { type DeviceToken, issueDeviceToken, verifyDeviceToken } from './known-devices.ts';
 
-/** A sign-in that finds its account changed meanwhile looks again, this often. */
-const LOOKS = 3;
+/** How often a sign-in is tried when its account changes concurrently. */
+const MAX_TRIES = 3;
 
 /**
- * The same answer for an unknown account, a wrong password, a locked account and a temporary password that has expired: who
- * has an account is nobody's business. Only who has the password learns that a code is wanted.
+ * An unknown account, a wrong password, a locked account and an expired temporary password get the same answer, so that nobody
+ * learns who has an account. Only a caller with the right password learns that a code is required.
  * @throws UNAUTHORIZED (with `code: "TOTP_REQUIRED"` where only a code is missing), TOO_MANY_REQUESTS, UNAVAILABLE.
  */
 export async function signIn(
@@ -25,11 +30,11 @@ export async function signIn(
   browser: { userAgent: string | null; deviceToken?: string | undefined },
 ): Promise<SignedIn & { actor: UserActor; device: DeviceToken }> {
   const attempt = await beginAttempt(ctx, await counterFor(ctx, input.email, browser.deviceToken));
-  for (let look = 0; look < LOOKS; look += 1) {
-    const { user, factor } = await prove(ctx, input, attempt);
-    const how = { user, factor, attempt, userAgent: browser.userAgent, password: input.password };
-    const signedIn = await open(ctx, how).catch(async (error) => {
-      // They are who they say they are: what is wrong is here.
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const { user, factor } = await authenticate(ctx, input, attempt);
+    const proof = { user, factor, attempt, userAgent: browser.userAgent, password: input.password };
+    const signedIn = await openIfUnchanged(ctx, proof).catch(async (error) => {
+      // The user is authenticated, so this failure is ours and does not count.
       await attempt.takeBack(ctx.db).catch(() => {});
       throw error;
     });
@@ -39,68 +44,72 @@ export async function signIn(
     return { ...signedIn, actor };
   }
   await attempt.takeBack(ctx.db);
-  throw conflict('This account was changed at this moment. Try again');
+  throw conflict('This account has just been changed. Try again');
 }
 
-/** Strangers share the account's count; a device that its user has signed in with before has its own. */
+/** Unknown devices share the account's count; a known device has its own. */
 async function counterFor(ctx: Context, email: string, deviceToken: string | undefined): Promise<Counter> {
   const user = deviceToken === undefined ? null : await findAccount(ctx, email);
-  const deviceId = user && deviceToken !== undefined ? deviceOf(ctx, user, deviceToken) : null;
-  return user && deviceId !== null ? ofDevice(user.id, deviceId) : ofAccount(email);
+  const deviceId = user && deviceToken !== undefined ? verifyDeviceToken(ctx, user, deviceToken) : null;
+  return user && deviceId !== null ? deviceCounter(user.id, deviceId) : accountCounter(email);
 }
 
-/** To Postgres `İ` is an `i` in another case: guesses at one account would be counted under several addresses. */
+/** Postgres folds `İ` to `i`, so guesses at one account could be counted under several addresses: compare here too. */
 async function findAccount({ db }: Context, email: string): Promise<User | null> {
   const found = await findUserByEmail(db, email);
   return found?.email.toLowerCase() === email.toLowerCase() ? found : null;
 }
 
-/** Who it is, once that is shown. */
-async function prove(
+/** @throws UNAUTHORIZED where password or code is wrong or missing. */
+async function authenticate(
   ctx: Context,
   input: SignInInput,
   attempt: Attempt,
 ): Promise<{ user: User; factor: Factor | null }> {
   const user = await findAccount(ctx, input.email);
-  const right = await verifyPassword(input.password, user?.passwordHash ?? null).catch(async (error) => {
-    await attempt.takeBack(ctx.db);
-    throw error;
-  });
+  const isRight = await ctx.services.passwords
+    .verify(input.password, user?.passwordHash ?? null)
+    .catch(async (error) => {
+      await attempt.takeBack(ctx.db);
+      throw error;
+    });
   const now = ctx.clock.now();
   const hasExpired = user?.passwordExpiresAt != null && user.passwordExpiresAt.getTime() <= now;
-  if (!user || !right || user.lockedAt || hasExpired) {
-    await noteFailure(ctx, user, user?.lockedAt ? 'locked' : 'password');
+  if (!user || !isRight || user.lockedAt || hasExpired) {
+    await recordFailure(ctx, user, user?.lockedAt ? 'locked' : 'password');
     throw unauthorized('Email or password is wrong');
   }
-  if (!(await passwordOpens(ctx.db, user.id))) {
-    await noteFailure(ctx, user, 'onlyByProvider');
+  if (!(await isPasswordAllowed(ctx.db, user.id))) {
+    await recordFailure(ctx, user, 'onlyByProvider');
     throw unauthorized(
-      'Passwords are switched off here: sign in at the identity provider, as the sign-in page offers it',
+      'Passwords are turned off here: sign in at the identity provider, with its button on the sign-in page',
     );
   }
   if (!user.totpEnabled) return { user, factor: null };
   if (input.totp === undefined) {
     await attempt.takeBack(ctx.db);
-    throw new DomainError('UNAUTHORIZED', 'Give the code of your authenticator, or a backup code', {
+    throw new DomainError('UNAUTHORIZED', 'Enter the code of your authenticator, or a backup code', {
       code: 'TOTP_REQUIRED',
     });
   }
-  const factor = await takeCode(ctx, user, input.totp);
+  const factor = await consumeCode(ctx, user, input.totp);
   if (!factor) {
-    await noteFailure(ctx, user, 'code');
-    throw unauthorized('The code is wrong, or was used already. Take the next one');
+    await recordFailure(ctx, user, 'code');
+    throw unauthorized('The code is wrong or was already used. Enter the next one');
   }
   return { user, factor };
 }
 
-/** Null where the account is not what it was when it was looked at: a password or a second factor was changed, a lock set. */
-async function open(
+/** Null where the account has changed since it was read: its password, its second factor or its lock. */
+async function openIfUnchanged(
   ctx: Context,
-  how: { user: User; factor: Factor | null; attempt: Attempt; userAgent: string | null; password: string },
+  proof: { user: User; factor: Factor | null; attempt: Attempt; userAgent: string | null; password: string },
 ): Promise<(SignedIn & { device: DeviceToken }) | null> {
-  const { user, factor, attempt, userAgent, password } = how;
+  const { user, factor, attempt, userAgent, password } = proof;
   const { passwordHash } = user;
-  const better = passwordHash !== null && isOutdated(passwordHash) ? await hashPassword(password) : null;
+  const { passwords } = ctx.services;
+  const strongerHash =
+    passwordHash !== null && passwords.isOutdated(passwordHash) ? await passwords.hash(password) : null;
   return ctx.db.transaction(async (tx) => {
     const now = await lockUserRow(tx, user.id);
     const isSame =
@@ -109,19 +118,19 @@ async function open(
       now.passwordHash === passwordHash &&
       now.totpEnabled === user.totpEnabled;
     if (!isSame) return null;
-    if (better !== null) await replaceHash(tx, user.id, better);
+    if (strongerHash !== null) await replaceHash(tx, user.id, strongerHash);
     await attempt.succeeded(tx);
     const session = await openSession({ ...ctx, db: tx }, user, {
       method: 'password',
       userAgent,
       ...(factor ? { factor } : {}),
     });
-    const device = issueDeviceToken(ctx, { id: user.id, passwordHash: better ?? passwordHash });
+    const device = issueDeviceToken(ctx, { id: user.id, passwordHash: strongerHash ?? passwordHash });
     return { ...session, device };
   });
 }
 
-async function noteFailure(
+async function recordFailure(
   ctx: Context,
   user: User | null,
   reason: 'password' | 'locked' | 'code' | 'onlyByProvider',
@@ -129,7 +138,7 @@ async function noteFailure(
   await writeAudit(
     ctx,
     ownScope,
-    // What was typed may be a password: of an account that is not there nothing is told.
+    // Without an account the input is not recorded, because it may be a password.
     [
       {
         entityType: 'User',

@@ -1,22 +1,22 @@
-/** Failed sign-ins in a row, by account and by address: one count for all controllers, also of accounts that do not exist. */
+/** Counts of failed sign-ins by account and by address, for all controllers together and also for unknown accounts. */
 import type { Knex } from 'knex';
 
 export interface Throttle {
-  /** What is counted, for example `account:somebody@example.org`. */
+  /** For example `account:somebody@example.org`. */
   key: string;
-  /** With this many failures it is blocked. */
+  /** The number of failures that blocks. */
   limit: number;
   windowMs: number;
-  /** Whether the window begins with the last failure and not with the first. After it the count is forgotten. */
+  /** Whether the window begins with the last failure instead of the first. The count ends with the window. */
   slides: boolean;
   blockMs: number;
 }
 
 /**
- * Counts an attempt, before it is known whether it fails: guesses that are sent at once are counted one by one. Null where it
- * may go on, else until when it is blocked.
+ * Counts an attempt before it is evaluated, so that concurrent guesses are counted one by one. Null where the attempt may
+ * continue, otherwise the end of the block.
  */
-export async function takeAttempt(db: Knex, throttle: Throttle, now: number): Promise<Date | null> {
+export async function countAttempt(db: Knex, throttle: Throttle, now: number): Promise<Date | null> {
   const { key, limit, slides } = throttle;
   const isOver = '(t.window_ends_at <= :now OR COALESCE(t.blocked_until <= :now, false))';
   const { rows } = await db.raw<{ rows: unknown[] }>(
@@ -39,17 +39,17 @@ export async function takeAttempt(db: Knex, throttle: Throttle, now: number): Pr
   const row: { blocked_until: Date | null } | undefined = await db('sign_in_throttles')
     .where({ key })
     .first('blocked_until');
-  // Given back a moment ago: there is room again.
+  // A concurrent `uncountAttempt` has lifted the block.
   return row?.blocked_until ?? new Date(now + 1_000);
 }
 
-/** The attempt was right: the account's count begins anew. */
+/** Resets the count after a success. */
 export async function clearAttempts(db: Knex, key: string): Promise<void> {
   await db('sign_in_throttles').where({ key }).delete();
 }
 
-/** An attempt that was no failure is not counted; what others have failed at stays. */
-export async function giveBackAttempt(db: Knex, key: string): Promise<void> {
+/** Takes one attempt out of the count and keeps other failures. */
+export async function uncountAttempt(db: Knex, key: string): Promise<void> {
   await db.raw(
     `UPDATE sign_in_throttles SET failures = GREATEST(failures - 1, 0), blocked_until = NULL WHERE key = ?`,
     [key],

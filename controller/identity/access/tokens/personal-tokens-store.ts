@@ -1,4 +1,4 @@
-/** Personal tokens, as hashes. */
+/** Personal tokens; only hashes are stored. */
 import type { Knex } from 'knex';
 
 export interface PersonalToken {
@@ -9,7 +9,7 @@ export interface PersonalToken {
   expiresAt: Date;
 }
 
-/** A token that a controller of an older version made without an end has one too. */
+/** Tokens of older versions without an expiry expire too. */
 export const tokenExpiry = (t: string) => `COALESCE(${t}.expires_at, ${t}.created_at + interval '90 days')`;
 
 export async function insertPersonalToken(
@@ -37,7 +37,7 @@ export async function deletePersonalToken(db: Knex, userId: string, id: string):
   return (await db('personal_tokens').where({ id, user_id: userId }).delete()) > 0;
 }
 
-/** At most one write an hour a token: git asks twice for every fetch. */
+/** Writes at most once per hour and token: git sends two requests for every fetch. */
 export async function recordPersonalTokenUse(db: Knex, id: string): Promise<void> {
   await db('personal_tokens')
     .where({ id })
@@ -45,12 +45,12 @@ export async function recordPersonalTokenUse(db: Knex, id: string): Promise<void
     .update({ last_used_at: db.fn.now() });
 }
 
-/** All of somebody. Answers how many there were. */
+/** Deletes all tokens of a user. Returns how many. */
 export async function deletePersonalTokensOf(tx: Knex, userId: string): Promise<number> {
   return tx('personal_tokens').where({ user_id: userId }).delete();
 }
 
-/** Those that would last longer end at `latest`. Answers how many there were. */
+/** Makes tokens that would last longer end at `latest`. Returns how many. */
 export async function shortenPersonalTokens(tx: Knex, latest: Date): Promise<number> {
   const { rowCount } = await tx.raw<{ rowCount: number }>(
     `UPDATE personal_tokens t SET expires_at = :latest WHERE ${tokenExpiry('t')} > :latest`,

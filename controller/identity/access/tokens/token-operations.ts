@@ -5,7 +5,7 @@ import { badRequest, notFound, preconditionFailed } from '../../../platform/oper
 import { mutation, ownScope, query } from '../../../platform/operation/operation.ts';
 import { readAccessPolicy, TOKEN_DAYS } from '../access-policy.ts';
 import { readAccountSummary } from '../sessions/sessions-store.ts';
-import { caller, callersAccount, lockCallersAccount } from '../users/caller.ts';
+import { caller, getCallerAccount, lockCallerAccount } from '../users/caller.ts';
 import { deletePersonalToken, insertPersonalToken, listPersonalTokens } from './personal-tokens-store.ts';
 
 export const me = query({
@@ -14,11 +14,11 @@ export const me = query({
   role: 'VIEWER',
   input: NoInput,
   output: Me,
-  evenIfOwing: ['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR', 'PROVE_TWO_FACTOR'],
+  allowedBefore: ['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR', 'PROVE_TWO_FACTOR'],
   scope: () => ownScope,
   async run(ctx) {
-    const { userId, sessionId, owes } = caller(ctx);
-    const user = await callersAccount(ctx);
+    const { userId, sessionId, requiredAction: owes } = caller(ctx);
+    const user = await getCallerAccount(ctx);
     const { id, name, email, authMethod, isSuperAdmin, passwordChangedAt } = user;
     return {
       ...{ id, name, email, authMethod, isSuperAdmin, passwordChangedAt, owes },
@@ -30,27 +30,25 @@ export const me = query({
 });
 
 const DAY_MS = 86_400_000;
-/** Of one person: the list is not paged. */
+/** Per user. The list is not paged. */
 const MAX_TOKENS = 100;
 
 export const createToken = mutation({
   name: 'user.createToken',
-  summary: 'Make a personal token, the password for git over HTTP; shown once',
+  summary: 'Create a personal token, the password for git over HTTP; shown once',
   role: 'VIEWER',
   audit: 'user.tokenCreated',
   input: CreateToken,
   output: CreatedToken,
   scope: () => ownScope,
   async run(ctx, input) {
-    const { id: userId } = await lockCallersAccount(ctx);
+    const { id: userId } = await lockCallerAccount(ctx);
     if ((await listPersonalTokens(ctx.db, userId)).length >= MAX_TOKENS)
-      throw preconditionFailed(
-        `You have ${MAX_TOKENS} tokens; first delete those that nothing uses any more`,
-      );
+      throw preconditionFailed(`You have ${MAX_TOKENS} tokens; delete unused ones first`);
     const { tokenMaxDays } = await readAccessPolicy(ctx.db);
     const days = input.expiresInDays ?? Math.min(TOKEN_DAYS, tokenMaxDays);
     if (days > tokenMaxDays)
-      throw badRequest(`expiresInDays: a personal token lasts ${tokenMaxDays} days at most here`);
+      throw badRequest(`expiresInDays: a personal token lasts at most ${tokenMaxDays} days here`);
     const minted = mintToken('hgp');
     const expiresAt = new Date(ctx.clock.now() + days * DAY_MS);
     await insertPersonalToken(ctx.db, {

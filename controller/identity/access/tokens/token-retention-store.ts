@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { tokenExpiry } from './personal-tokens-store.ts';
 
-/** Deletes personal tokens that expired before `before`. At most `limit`; answers how many. */
+/** Deletes at most `limit` personal tokens that expired before `before`. Returns how many. */
 export async function deleteExpiredTokens(tx: Knex, before: Date, limit: number): Promise<number> {
   const { rowCount } = await tx.raw<{ rowCount: number }>(
     `DELETE FROM personal_tokens WHERE id IN (

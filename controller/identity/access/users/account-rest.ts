@@ -1,41 +1,42 @@
 /**
- * Whether somebody rests: their identity provider has not confirmed them for some days, or refuses to. Group roles of theirs
- * do not count then; of an account that only the provider opens, sessions and personal tokens do not either. The next
- * sign-in wakes all of it. Whom SCIM keeps as active its provider vouches for all the time. No I/O.
+ * Decides whether an account rests: its identity provider has not confirmed it for some days, or refuses to. Then its group roles
+ * do not count; where the account has no other way to sign in, its sessions and personal tokens do not count either. The next
+ * sign-in reactivates all of it. A user who is active in SCIM counts as confirmed. No I/O.
  */
 import type { AccessPolicy } from '../access-policy.ts';
 
 export interface Confirmation {
   hasPassword: boolean;
-  /** Active to SCIM, and not deleted by it. */
-  keptByScim: boolean;
-  /** How many accounts at identity providers are linked. */
+  /** Active in SCIM and not deleted by it. */
+  managedByScim: boolean;
+  /** Number of linked accounts at identity providers. */
   links: number;
-  /** By a provider, at the last sign-in or refresh; null where none confirms any more. */
+  /** The last confirmation by a provider, at a sign-in or refresh; null where no provider confirms the account any more. */
   confirmedAt: Date | null;
-  /** When the last of them refused, or a super admin took the last link away. Null for an account that was never linked. */
+  /** When the last provider refused, or a super admin removed the last link. Null for an account that was never linked. */
   endedAt: Date | null;
 }
 
 const DAY_MS = 86_400_000;
 
-/** Null where nothing of this person hangs on a sign-in at a provider. */
+/** The time from which the account rests; null where it does not depend on a provider. */
 export function restsAt(
-  of: Confirmation,
+  confirmation: Confirmation,
   { confirmationDays }: Pick<AccessPolicy, 'confirmationDays'>,
 ): Date | null {
-  if (of.keptByScim || (of.hasPassword && of.links === 0)) return null;
-  if (of.confirmedAt) return new Date(of.confirmedAt.getTime() + confirmationDays * DAY_MS);
-  return of.endedAt;
+  if (confirmation.managedByScim || (confirmation.hasPassword && confirmation.links === 0)) return null;
+  if (confirmation.confirmedAt)
+    return new Date(confirmation.confirmedAt.getTime() + confirmationDays * DAY_MS);
+  return confirmation.endedAt;
 }
 
-/** `account`: nobody comes in by what was made before; `roles`: those of groups do not count. */
+/** `account`: existing sessions and tokens do not work; `roles`: roles of groups do not count. */
 export function restOf(
-  of: Confirmation,
+  confirmation: Confirmation,
   policy: Pick<AccessPolicy, 'confirmationDays'>,
   now: Date,
 ): 'account' | 'roles' | null {
-  const at = restsAt(of, policy);
+  const at = restsAt(confirmation, policy);
   if (at === null || at > now) return null;
-  return of.hasPassword ? 'roles' : 'account';
+  return confirmation.hasPassword ? 'roles' : 'account';
 }

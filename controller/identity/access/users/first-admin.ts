@@ -1,18 +1,17 @@
-/** First start: somebody must be able to sign in. */
+/** Creates the first administrator, so that somebody can sign in after the first start. */
 import { randomBytes } from 'node:crypto';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { ownScope } from '../../../platform/operation/operation.ts';
 import { assertStrongPassword } from '../sign-in/password-rules.ts';
-import { hashPassword } from '../sign-in/passwords.ts';
 import { countUsers, insertUser, lockUsers } from './users-store.ts';
 
 const NAME = 'Administrator';
 
 /**
- * Makes the administrator where there is no user yet. Answers the password where it was generated here, for the terminal
- * and nowhere else; null where nothing was made.
- * @throws BAD_REQUEST where the given password is one that is guessed first.
+ * Creates the administrator where no user exists yet. Returns a generated password, for the terminal and nowhere else; null
+ * where nothing was created.
+ * @throws BAD_REQUEST for a weak password.
  */
 export async function ensureFirstAdmin(
   ctx: Context,
@@ -21,7 +20,7 @@ export async function ensureFirstAdmin(
   if ((await countUsers(ctx.db)) > 0) return null;
   if (admin.password !== null) await assertStrongPassword(admin.password, { email: admin.email, name: NAME });
   const generated = admin.password === null ? randomBytes(15).toString('base64url') : null;
-  const passwordHash = await hashPassword(admin.password ?? generated ?? '');
+  const passwordHash = await ctx.services.passwords.hash(admin.password ?? generated ?? '');
   return ctx.db.transaction(async (tx) => {
     await lockUsers(tx);
     if ((await countUsers(tx)) > 0) return null;

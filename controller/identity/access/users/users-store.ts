@@ -1,10 +1,10 @@
-/** The accounts of people. */
+/** User accounts. */
 import type { Knex } from 'knex';
 import type { AuthMethod } from '../../../../schemas/api/people.ts';
 import { brokeUnique } from '../../../database/errors.ts';
 import { conflict } from '../../../platform/operation/errors.ts';
 import { newId } from '../../../platform/operation/ids.ts';
-import { PASSWORD_OPENS } from './account-rest-store.ts';
+import { PASSWORD_ALLOWED } from './account-rest-store.ts';
 
 export type LockedBy = 'admin' | 'scim';
 
@@ -18,14 +18,14 @@ export interface User {
   totpEnabled: boolean;
   sealedTotpSecret: string | null;
   lockedAt: Date | null;
-  /** Null where nobody has locked it. */
+  /** Null where the account is not locked. */
   lockedBy: LockedBy | null;
   mustChangePassword: boolean;
-  /** Of a temporary password. */
+  /** The expiry of a temporary password. */
   passwordExpiresAt: Date | null;
   passwordChangedAt: Date | null;
   lastSignInAt: Date | null;
-  /** When a super admin has unlinked it last; null once it was linked again. */
+  /** When a super admin last unlinked the account; null after it is linked again. */
   relinkAllowedAt: Date | null;
   createdAt: Date;
 }
@@ -83,8 +83,8 @@ export async function findUser(db: Knex, id: string): Promise<User | null> {
 }
 
 /**
- * Until the transaction ends nobody else changes this account. Null where there is none. The table comes before the row, for
- * the change that follows: under `lockUsers` somebody may wait for this row, and would be waited for in turn.
+ * Locks the account until the transaction ends; null where it does not exist. The table is locked before the row, for the change
+ * that follows: otherwise a transaction under `lockUsers` could wait for the row while this one waits for the table.
  */
 export async function lockUserRow(tx: Knex, id: string): Promise<User | null> {
   await tx.raw('LOCK TABLE users IN ROW EXCLUSIVE MODE');
@@ -92,7 +92,7 @@ export async function lockUserRow(tx: Knex, id: string): Promise<User | null> {
   return row ? toUser(row) : null;
 }
 
-/** Until the transaction ends nobody else makes or changes a user: for what counts accounts. */
+/** Blocks inserts and changes of users until the transaction ends, for checks that count accounts. */
 export async function lockUsers(tx: Knex): Promise<void> {
   await tx.raw('LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE');
 }
@@ -105,15 +105,15 @@ export async function countUsers(db: Knex): Promise<number> {
 export interface NewUser {
   email: string;
   name: string;
-  /** Null where nobody signs in by password. */
+  /** Null for an account without a password. */
   passwordHash: string | null;
   isSuperAdmin: boolean;
   authMethod?: AuthMethod;
-  /** The password was made by somebody else: it has to be changed before this. */
+  /** The expiry of a temporary password, which the user has to change. */
   passwordExpiresAt?: Date;
 }
 
-/** @throws CONFLICT where the address is taken, in whatever case. */
+/** @throws CONFLICT where the address is taken; upper and lower case count as equal. */
 export async function insertUser(db: Knex, user: NewUser): Promise<string> {
   const id = newId();
   try {
@@ -129,7 +129,7 @@ export async function insertUser(db: Knex, user: NewUser): Promise<string> {
     });
   } catch (error) {
     if (brokeUnique(error, 'users_email_unique'))
-      throw conflict(`There is an account with the address ${user.email} already`);
+      throw conflict(`An account with the address ${user.email} exists already`);
     throw error;
   }
   return id;
@@ -154,12 +154,12 @@ export async function updateUser(
       });
   } catch (error) {
     if (brokeUnique(error, 'users_email_unique'))
-      throw conflict(`There is an account with the address ${change.email} already`);
+      throw conflict(`An account with the address ${change.email} exists already`);
     throw error;
   }
 }
 
-/** One that its owner chose. */
+/** Sets a password that the user chose. */
 export async function setOwnPassword(
   db: Knex,
   userId: string,
@@ -174,7 +174,7 @@ export async function setOwnPassword(
   });
 }
 
-/** One that somebody else has seen: good for nothing but its own change. */
+/** Sets a password that the user has to change before anything else. */
 export async function setTemporaryPassword(
   db: Knex,
   userId: string,
@@ -188,12 +188,12 @@ export async function setTemporaryPassword(
   });
 }
 
-/** The same password, by today's parameters. */
+/** Stores the same password with the current hash parameters. */
 export async function replaceHash(db: Knex, userId: string, passwordHash: string): Promise<void> {
   await db('users').where({ id: userId }).update({ password_hash: passwordHash });
 }
 
-/** Whoever locked an account first stays the one who did. */
+/** An account that is locked already keeps its `lockedBy`. */
 export async function setLocked(db: Knex, userId: string, by: LockedBy, at: Date): Promise<void> {
   await db('users')
     .where({ id: userId, locked_at: null })
@@ -207,35 +207,35 @@ export async function setUnlocked(db: Knex, userId: string): Promise<void> {
 }
 
 /**
- * Those who could sign in at `now` in milliseconds: by a password, which ends where it is a temporary one, or by what a
- * provider that is set knows them by. Of interest under `lockUsers`.
+ * Counts the super admins who could sign in at `now` (milliseconds), by a valid password or by a link to a configured provider.
+ * Call it under `lockUsers`.
  */
 export async function countSuperAdmins(db: Knex, now: number): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ count: number }] }>(
     `SELECT count(*) FROM users u WHERE u.is_super_admin AND u.locked_at IS NULL AND (
-       (${PASSWORD_OPENS} AND (u.password_expires_at IS NULL OR u.password_expires_at > ?))
+       (${PASSWORD_ALLOWED} AND (u.password_expires_at IS NULL OR u.password_expires_at > ?))
        OR EXISTS (SELECT 1 FROM user_identities i JOIN oidc_settings o ON o.issuer = i.issuer WHERE i.user_id = u.id))`,
     [new Date(now)],
   );
   return Number(rows[0].count);
 }
 
-/** Who can sign in without any provider. */
+/** Counts the super admins who could sign in without any provider. */
 export async function countSuperAdminsWithPassword(db: Knex, now: number): Promise<number> {
   const { rows } = await db.raw<{ rows: [{ count: number }] }>(
-    `SELECT count(*) FROM users u WHERE u.is_super_admin AND u.locked_at IS NULL AND ${PASSWORD_OPENS}
+    `SELECT count(*) FROM users u WHERE u.is_super_admin AND u.locked_at IS NULL AND ${PASSWORD_ALLOWED}
        AND (u.password_expires_at IS NULL OR u.password_expires_at > ?)`,
     [new Date(now)],
   );
   return Number(rows[0].count);
 }
 
-export async function passwordOpens(db: Knex, userId: string): Promise<boolean> {
-  const { rows } = await db.raw<{ rows: { opens: boolean }[] }>(
-    `SELECT ${PASSWORD_OPENS} AS opens FROM users u WHERE u.id = ?`,
+export async function isPasswordAllowed(db: Knex, userId: string): Promise<boolean> {
+  const { rows } = await db.raw<{ rows: { allowed: boolean }[] }>(
+    `SELECT ${PASSWORD_ALLOWED} AS allowed FROM users u WHERE u.id = ?`,
     [userId],
   );
-  return rows[0]?.opens ?? false;
+  return rows[0]?.allowed ?? false;
 }
 
 export async function listBreakGlass(db: Knex): Promise<{ id: string; name: string; email: string }[]> {
@@ -254,6 +254,6 @@ export async function deleteUser(db: Knex, id: string): Promise<void> {
   await db('users').where({ id }).delete();
 }
 
-export async function noteSignIn(db: Knex, id: string, at: Date): Promise<void> {
+export async function recordSignIn(db: Knex, id: string, at: Date): Promise<void> {
   await db('users').where({ id }).update({ last_sign_in_at: at });
 }

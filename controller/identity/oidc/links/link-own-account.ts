@@ -1,4 +1,4 @@
-/** Somebody who is signed in links the provider's account that they have just signed in to. */
+/** Links the signed-in user's account to the provider's account with which they have just signed in there. */
 
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Context } from '../../../platform/operation/context.ts';
@@ -7,44 +7,48 @@ import { findSessionOwner, lockUserRow } from '../../access/index.ts';
 import { lockRulesShared, membershipsForAudit } from '../../directory/index.ts';
 import { lockOidcProviderShared } from '../provider/provider-store.ts';
 import { confirmAtSignIn } from '../refresh/confirmations-store.ts';
-import type { Vouched } from '../sign-in/complete-sign-in.ts';
+import type { VerifiedSignIn } from '../sign-in/complete-sign-in.ts';
 import { exclusionOf } from '../sign-in/group-rules.ts';
-import { takeGroups } from '../sign-in/store-groups.ts';
-import { followSuperAdmins } from '../sign-in/super-admins.ts';
-import { findUserIdOf, insertIdentity, isKnownTo } from './identities-store.ts';
+import { storeGroups } from '../sign-in/store-groups.ts';
+import { reconcileSuperAdmins } from '../sign-in/super-admins.ts';
+import { findLinkedUserId, insertIdentity, isLinkedAt } from './identities-store.ts';
 import type { Problem } from './link-decision.ts';
-import { retryIfTaken } from './retry-if-taken.ts';
+import { retryOnConflict } from './retry-on-conflict.ts';
 
-/** Refuses an account there that somebody else has, and a second one of the same person. */
-export function linkOwn(
+/** Rejects a provider's account that is linked to another user, and a second one for the same user. */
+export function linkOwnAccount(
   ctx: Context,
-  told: Vouched,
+  verified: VerifiedSignIn,
   { userId, sessionId }: { userId: string; sessionId: string },
 ): Promise<{ type: 'linked' } | { problem: Problem }> {
-  return retryIfTaken(() =>
+  return retryOnConflict(() =>
     ctx.db.transaction(async (tx) => {
       const inside = { ...ctx, db: tx };
-      // Before all other locks, as wherever groups are looked at.
+      // Lock order: the group rules come before all other locks.
       await lockRulesShared(tx);
-      const provider = await lockOidcProviderShared(tx, told.provider);
+      const provider = await lockOidcProviderShared(tx, verified.provider);
       if (!provider) return { problem: 'oidc_expired' as const };
-      const excluded = exclusionOf(provider.options, told);
+      const excluded = exclusionOf(provider.options, verified);
       if (excluded !== null) return { problem: excluded.problem };
       const user = await lockUserRow(tx, userId);
       if (!user || user.lockedAt) return { problem: 'account_locked' as const };
-      // While the provider was asked it may have ended, by a reset of the account: the link would outlive that.
+      // A reset of the account may have ended the session meanwhile. A link would outlive the reset.
       if (!(await findSessionOwner(tx, sessionId))) return { problem: 'oidc_expired' as const };
-      const owner = await findUserIdOf(tx, told);
+      const owner = await findLinkedUserId(tx, verified);
       if (owner === userId) {
-        await confirmAtSignIn(inside, told, told.refreshToken);
+        await confirmAtSignIn(inside, verified, verified.refreshToken);
         return { type: 'linked' as const };
       }
-      if (owner !== null || (await isKnownTo(tx, told.issuer, userId)))
+      if (owner !== null || (await isLinkedAt(tx, verified.issuer, userId)))
         return { problem: 'already_linked' as const };
-      await insertIdentity(tx, told, userId);
-      await confirmAtSignIn(inside, told, told.refreshToken);
-      const { memberships, note } = await takeGroups(inside, { userId, issuer: told.issuer }, told.groups);
-      await followSuperAdmins(inside, provider, [userId]);
+      await insertIdentity(tx, verified, userId);
+      await confirmAtSignIn(inside, verified, verified.refreshToken);
+      const { memberships, note } = await storeGroups(
+        inside,
+        { userId, issuer: verified.issuer },
+        verified.groups,
+      );
+      await reconcileSuperAdmins(inside, provider, [userId]);
       await writeAudit(
         inside,
         ownScope,
@@ -52,8 +56,8 @@ export function linkOwn(
           {
             ...{ entityType: 'User', entityId: userId },
             metadata: {
-              issuer: told.issuer,
-              subject: told.subject,
+              issuer: verified.issuer,
+              subject: verified.subject,
               ...note,
               ...membershipsForAudit(memberships),
             },

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
 
 /**
- * Of those without a password: the others have not lost their way in. Answers how many may be joined from now on; super
- * admins are not, and rest all the same.
+ * Permits a new link for accounts without a password, because they have no other way to sign in. Returns how many accounts may
+ * be linked by address; super admins may not.
  */
-export async function allowRelinkOf(tx: Knex, userIds: readonly string[], at: Date): Promise<number> {
+export async function allowRelink(tx: Knex, userIds: readonly string[], at: Date): Promise<number> {
   const { rows } = await tx.raw<{ rows: { is_super_admin: boolean }[] }>(
     `UPDATE users SET relink_allowed_at = ? WHERE id = ANY(?::text[]) AND password_hash IS NULL RETURNING is_super_admin`,
     [at, [...userIds]],

@@ -1,15 +1,15 @@
-/** What somebody says of their own account at a provider. */
+/** The signed-in user unlinks their own account from the provider. */
 import { NoInput } from '../../../../schemas/api/common.ts';
 import { Done } from '../../../../schemas/api/people.ts';
 import { forbidden, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../../platform/operation/operation.ts';
-import { endSessions, lockUserRow, signsInByPassword } from '../../access/index.ts';
+import { endSessions, hasValidPassword, lockUserRow } from '../../access/index.ts';
 import { lockRulesShared } from '../../directory/index.ts';
 import { unlinkAccount } from './unlink.ts';
 
 export const unlinkProvider = mutation({
   name: 'user.unlinkProvider',
-  summary: "Unlink the identity provider's account from one's own; signing in needs the password again",
+  summary: 'Unlink your account from the identity provider; signing in needs the password again',
   role: 'VIEWER',
   audit: 'user.providerUnlinked',
   input: NoInput,
@@ -18,12 +18,12 @@ export const unlinkProvider = mutation({
   async run(ctx) {
     if (ctx.actor.type !== 'user') throw forbidden('Only a signed-in user has an account');
     const { userId, sessionId } = ctx.actor;
-    // Before all other locks, as wherever groups are looked at.
+    // Lock order: the group rules come before all other locks.
     await lockRulesShared(ctx.db);
     const user = await lockUserRow(ctx.db, userId);
-    if (!user || !signsInByPassword(user, ctx.clock.now()))
+    if (!user || !hasValidPassword(user, ctx.clock.now()))
       throw preconditionFailed(
-        'You sign in at the identity provider and by nothing else: unlinked, you could not sign in any more',
+        'The identity provider is your only way to sign in: without the link you could not sign in any more',
       );
     const unlinked = await unlinkAccount(ctx, user);
     if (unlinked === null) throw preconditionFailed("No identity provider's account is linked to yours");

@@ -1,16 +1,16 @@
-/** The end of a link to an identity provider's account, whoever has it ended. */
+/** Removes links of accounts to identity providers, for users and super admins alike. */
 import type { Knex } from 'knex';
 import type { Context } from '../../../platform/operation/context.ts';
 import { type User, updateUser } from '../../access/index.ts';
 import { clearClaimedGroups, membershipsForAudit, reconcileMemberships } from '../../directory/index.ts';
-import { endSuperAdminsBy } from '../sign-in/super-admins-store.ts';
-import { deleteIdentitiesOf, deleteIdentitiesOfIssuer, type Identity, isLinked } from './identities-store.ts';
-import { allowRelinkOf } from './relink-store.ts';
+import { revokeSuperAdmins } from '../sign-in/super-admins-store.ts';
+import { deleteIdentities, deleteIdentitiesOfIssuer, type Identity, isLinked } from './identities-store.ts';
+import { allowRelink } from './relink-store.ts';
 
 /**
- * In a transaction that holds the rules of groups (`holdRules`) and then the row of the account: takes its links away, or
- * the one of an issuer; with the last of them goes what groups of the sign-in gave. Sessions are the caller's to end: a link
- * that is on its way belongs to one, and comes to nothing without it. Answers what the audit row tells of it; null where
+ * Removes all links of an account, or its link to one issuer. Call it in a transaction that holds the group rules
+ * (`lockRulesShared`) and then the row of the account. Groups of the removed issuers no longer count. The caller ends the
+ * sessions: a link under way belongs to a session and fails without it. Returns the metadata of the audit row; null where
  * nothing was linked.
  */
 export async function unlinkAccount(
@@ -24,41 +24,41 @@ export async function unlinkAccount(
   return { ...dropped, ...membershipsForAudit(memberships) };
 }
 
-/** The same without the memberships, which are the caller's to reconcile. */
+/** The same, but the caller reconciles the memberships. */
 export async function dropLinks(
   tx: Knex,
   user: User,
   issuer: string | null = null,
 ): Promise<{ identities: Identity[] } | null> {
-  const identities = await deleteIdentitiesOf(tx, user.id, issuer);
+  const identities = await deleteIdentities(tx, user.id, issuer);
   if (identities.length === 0) return null;
-  // Nobody tells of these groups any more.
+  // No provider confirms these groups any more.
   await clearClaimedGroups(tx, [user.id]);
-  await endSuperAdminsBy(
+  await revokeSuperAdmins(
     tx,
     identities.map((one) => one.issuer),
     [user.id],
   );
   if (await isLinked(tx, user.id)) return { identities };
-  // Without a password it is still the provider that opens it, once it is linked again.
+  // An account without a password still belongs to the provider and can be linked again.
   if (user.authMethod === 'OIDC' && user.passwordHash !== null)
     await updateUser(tx, user.id, { authMethod: 'PASSWORD' });
   return { identities };
 }
 
 /**
- * In a transaction that holds the rules of groups, and the accounts: the same for everybody of an issuer. Personal tokens
- * stay: those of accounts that nobody else opens rest until the next sign-in.
+ * Removes all links of an issuer. Call it in a transaction that holds the group rules and the accounts. Personal tokens stay;
+ * those of accounts without another way to sign in rest until the next sign-in.
  */
-export async function unlinkAllOf(
+export async function unlinkAllAccounts(
   ctx: Context,
   issuer: string,
 ): Promise<{ userIds: string[]; relinkable: number; memberships: Record<string, unknown> }> {
   const userIds = await deleteIdentitiesOfIssuer(ctx.db, issuer);
   await clearClaimedGroups(ctx.db, userIds);
-  // Whom its groups made a super admin is none any more, and may be joined like everybody.
-  await endSuperAdminsBy(ctx.db, [issuer], userIds);
-  const relinkable = await allowRelinkOf(ctx.db, userIds, new Date(ctx.clock.now()));
+  // Super admins by groups of the issuer lose that right, so they may be linked again like other users.
+  await revokeSuperAdmins(ctx.db, [issuer], userIds);
+  const relinkable = await allowRelink(ctx.db, userIds, new Date(ctx.clock.now()));
   const memberships = await reconcileMemberships(ctx, userIds);
   return { userIds, relinkable, memberships: membershipsForAudit(memberships) };
 }

@@ -1,4 +1,4 @@
-/** How the client shows a provider that it is the one: OpenID Connect Core 1.0, section 9. */
+/** Client authentication at a provider: OpenID Connect Core 1.0, section 9. */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { importPKCS8 } from 'jose';
 import {
@@ -13,25 +13,25 @@ import { badRequest } from '../../../platform/operation/errors.ts';
 import type { OidcProvider } from './provider-store.ts';
 
 /** RFC 7518, 3.1. */
-const OF_CURVE: Readonly<Record<string, string>> = {
+const ALGORITHM_OF_CURVE: Readonly<Record<string, string>> = {
   prime256v1: 'ES256',
   secp384r1: 'ES384',
   secp521r1: 'ES512',
 };
-const LEAST_RSA_BITS = 2_048;
-const USE =
-  'clientSecret: give a private key in PEM without a passphrase: RSA of 2048 bits or more, EC P-256, P-384 or P-521, or Ed25519';
+const MIN_RSA_BITS = 2_048;
+const INVALID_KEY =
+  'clientSecret: enter a private key in PEM without a passphrase: RSA of 2048 bits or more, EC P-256, P-384 or P-521, or Ed25519';
 
-/** @throws BAD_REQUEST for what is no key that can sign here; the message holds nothing of it. */
+/** @throws BAD_REQUEST for a text that is not a supported signing key; the message contains nothing of it. */
 export function readPrivateKey(pem: string): { pem: string; algorithm: string } {
   let key: KeyObject;
   try {
     key = createPrivateKey(pem);
   } catch {
-    throw badRequest(USE);
+    throw badRequest(INVALID_KEY);
   }
   const algorithm = algorithmOf(key);
-  if (algorithm === undefined) throw badRequest(USE);
+  if (algorithm === undefined) throw badRequest(INVALID_KEY);
   return { pem: key.export({ type: 'pkcs8', format: 'pem' }).toString(), algorithm };
 }
 
@@ -39,12 +39,12 @@ function algorithmOf({
   asymmetricKeyType: type,
   asymmetricKeyDetails: details,
 }: KeyObject): string | undefined {
-  if (type === 'rsa') return (details?.modulusLength ?? 0) >= LEAST_RSA_BITS ? 'RS256' : undefined;
+  if (type === 'rsa') return (details?.modulusLength ?? 0) >= MIN_RSA_BITS ? 'RS256' : undefined;
   if (type === 'ed25519') return 'Ed25519';
-  return type === 'ec' ? OF_CURVE[details?.namedCurve ?? ''] : undefined;
+  return type === 'ec' ? ALGORITHM_OF_CURVE[details?.namedCurve ?? ''] : undefined;
 }
 
-export async function clientAuthOf({
+export async function createClientAuth({
   tokenEndpointAuthMethod: method,
   secret,
   options,
@@ -57,7 +57,7 @@ export async function clientAuthOf({
   const { pem, algorithm } = readPrivateKey(secret);
   const key = await importPKCS8(pem, algorithm);
   return PrivateKeyJwt(options.clientKeyId === '' ? key : { key, kid: options.clientKeyId }, {
-    // RFC 9864 gives it the name Ed25519; providers, Keycloak among them, know the one of RFC 8037.
+    // RFC 9864 calls it Ed25519, but providers such as Keycloak know the name of RFC 8037.
     [modifyAssertion](header) {
       if (header.alg === 'Ed25519') header.alg = 'EdDSA';
     },

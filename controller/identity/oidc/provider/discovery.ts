@@ -1,22 +1,22 @@
-/** What a provider says of itself: OpenID Connect Discovery 1.0, section 4. */
+/** Reads and checks the metadata of a provider: OpenID Connect Discovery 1.0, section 4. */
 import type { ServerMetadata } from 'openid-client';
 import { TOKEN_ENDPOINT_AUTH_METHODS } from '../../../../schemas/api/identity-providers.ts';
 import type { Outgoing } from '../../../platform/net/outgoing/index.ts';
 
 const DOCUMENT_BYTES = 256 * 1024;
-const TEXT = 2_000;
-const LISTED = 500;
+const MAX_TEXT_LENGTH = 2_000;
+const MAX_LIST_LENGTH = 500;
 
-/** Signed with a key that only the provider has: never `none`, nor with what we know too. */
+/** Only asymmetric signatures: neither `none` nor a shared secret. */
 const ASYMMETRIC = /^(RS|PS|ES)(256|384|512)$|^(EdDSA|Ed25519)$/;
 
 export interface Discovered {
   document: ServerMetadata;
-  /** What keeps people from signing in, each with what to do. */
+  /** What prevents a sign-in, each with what to do. */
   problems: string[];
 }
 
-/** Asks anew. @throws OutgoingError, or an Error with what is wrong with the answer: both are for people. */
+/** Fetches the metadata, without a cache. @throws OutgoingError, or an Error about the reply; both messages are for users. */
 export async function discover(
   outgoing: Outgoing,
   { issuer, caCertificate }: { issuer: string; caCertificate: string },
@@ -25,12 +25,11 @@ export async function discover(
   const answer = await outgoing.ask(address, { replyBytes: DOCUMENT_BYTES, caCertificate });
   if (answer.status !== 200)
     throw new Error(
-      `${address} answers with status ${answer.status}; is the issuer right, as the provider shows it?`,
+      `${address} answers with status ${answer.status}; check that the issuer is exactly as the provider shows it`,
     );
-  const said = readObject(await answer.text());
-  if (!said)
-    throw new Error(`${address} answers with something else than a JSON object; is the issuer right?`);
-  const document = readDocument(said);
+  const metadata = readObject(await answer.text());
+  if (!metadata) throw new Error(`${address} does not answer with a JSON object; check the issuer`);
+  const document = readDocument(metadata);
   return { document, problems: problemsOf(document, issuer) };
 }
 
@@ -45,24 +44,24 @@ function readObject(text: string): Record<string, unknown> | null {
   }
 }
 
-/** What is used of it, and nothing else. */
-function readDocument(said: Record<string, unknown>): ServerMetadata {
+/** Takes over only the fields that we use. */
+function readDocument(metadata: Record<string, unknown>): ServerMetadata {
   const text = (name: keyof ServerMetadata): Record<string, string> => {
-    const value = said[name];
-    return typeof value === 'string' && value.length <= TEXT ? { [name]: value } : {};
+    const value = metadata[name];
+    return typeof value === 'string' && value.length <= MAX_TEXT_LENGTH ? { [name]: value } : {};
   };
   const texts = (name: keyof ServerMetadata): string[] | null => {
-    const value = said[name];
+    const value = metadata[name];
     if (!Array.isArray(value)) return null;
     return value
-      .filter((item): item is string => typeof item === 'string' && item.length <= TEXT)
-      .slice(0, LISTED);
+      .filter((item): item is string => typeof item === 'string' && item.length <= MAX_TEXT_LENGTH)
+      .slice(0, MAX_LIST_LENGTH);
   };
   const list = (name: keyof ServerMetadata): Record<string, string[]> => {
     const value = texts(name);
     return value ? { [name]: value } : {};
   };
-  // Those that it says it also takes must not talk us into taking them. RS256 is what all have to know.
+  // Symmetric algorithms in the list are ignored. Every provider must support RS256.
   const algorithms = (texts('id_token_signing_alg_values_supported') ?? ['RS256']).filter((one) =>
     ASYMMETRIC.test(one),
   );
@@ -80,37 +79,39 @@ function readDocument(said: Record<string, unknown>): ServerMetadata {
     ...list('code_challenge_methods_supported'),
     ...list('token_endpoint_auth_methods_supported'),
     authorization_response_iss_parameter_supported:
-      said.authorization_response_iss_parameter_supported === true,
+      metadata.authorization_response_iss_parameter_supported === true,
     id_token_signing_alg_values_supported: algorithms,
     userinfo_signing_alg_values_supported: algorithms,
   };
 }
 
-const KNOWN_METHODS: readonly string[] = TOKEN_ENDPOINT_AUTH_METHODS;
+const SUPPORTED_METHODS: readonly string[] = TOKEN_ENDPOINT_AUTH_METHODS;
 
 function problemsOf(document: ServerMetadata, issuer: string): string[] {
   const problems: string[] = [];
   if (document.issuer.includes('{tenantid}'))
-    problems.push('This address is for every tenant; give the one with the id of your own tenant in it');
+    problems.push('This address is for all tenants; use the one that contains the id of your own tenant');
   else if (document.issuer !== issuer)
-    problems.push(`The provider calls itself "${document.issuer}"; give exactly that as the issuer`);
+    problems.push(`The provider calls itself "${document.issuer}"; enter exactly that as the issuer`);
   for (const name of ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const)
     if (!isWebAddress(document[name]))
       problems.push(`The provider names no ${name}; is it an OpenID Connect provider?`);
   for (const name of ['userinfo_endpoint', 'end_session_endpoint'] as const)
     if (document[name] !== undefined && !isWebAddress(document[name]))
-      problems.push(`The provider's ${name} is no web address; correct it at the provider`);
+      problems.push(`The provider's ${name} is not a web address; correct it at the provider`);
   if (document.response_types_supported && !document.response_types_supported.includes('code'))
-    problems.push('The provider does not offer the authorization code flow; switch it on for this client');
-  // Many leave this list out and take S256 all the same.
+    problems.push('The provider does not offer the authorization code flow; turn it on for this client');
+  // Many providers omit this list and support S256.
   const challenges = document.code_challenge_methods_supported;
   if (challenges && !challenges.includes('S256'))
-    problems.push('The provider does not take PKCE with S256; switch it on at the provider');
+    problems.push('The provider does not support PKCE with S256; turn it on at the provider');
   if (document.id_token_signing_alg_values_supported?.length === 0)
-    problems.push('The provider signs ID tokens with no key of its own; have it use RS256 or ES256');
+    problems.push('The provider does not sign ID tokens with its own key; configure RS256 or ES256 there');
   const methods = document.token_endpoint_auth_methods_supported;
-  if (methods && !methods.some((method) => KNOWN_METHODS.includes(method)))
-    problems.push(`The provider takes none of ${KNOWN_METHODS.join(', ')}; switch one on for this client`);
+  if (methods && !methods.some((method) => SUPPORTED_METHODS.includes(method)))
+    problems.push(
+      `The provider supports none of ${SUPPORTED_METHODS.join(', ')}; turn one on for this client`,
+    );
   return problems;
 }
 

@@ -1,4 +1,4 @@
-/** Identity providers, as super admins set them up. */
+/** Super admins test, save and disable identity providers. */
 import {
   DisableOidc,
   FIRST_PROVIDER,
@@ -11,9 +11,8 @@ import { Done } from '../../../../schemas/api/people.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { mutation, ownScope } from '../../../platform/operation/operation.ts';
 import { redirectUri } from '../sign-in/sign-in.ts';
-import { type Tried, tryOut } from '../sign-in/test-sign-in.ts';
 import { openClientSecret } from './provider.ts';
-import { changedOptions, optionsOf } from './provider-options.ts';
+import { changeOptions, optionsOf } from './provider-options.ts';
 import { findOidcProvider } from './provider-store.ts';
 import { warningsOf } from './provider-warnings.ts';
 import {
@@ -23,13 +22,14 @@ import {
   removeProvider,
   saveProvider,
 } from './save-provider.ts';
+import { type TestSubject, testProvider } from './test-provider.ts';
 
-/** In place of a secret that is stored. */
+/** Stands for a stored secret in the input. */
 const MASK = '********';
-const typed = (secret: string | undefined): string => (secret === MASK ? '' : (secret ?? '').trim());
+const newSecret = (secret: string | undefined): string => (secret === MASK ? '' : (secret ?? '').trim());
 
-/** Without what may be a password in it: nothing was refused yet. */
-function shownIssuer(issuer: string): string | null {
+/** The issuer for the audit log, without parts that may contain a password: the input is not validated yet. */
+function issuerForAudit(issuer: string): string | null {
   const url = URL.parse(issuer);
   if (!url || url.origin === 'null') return null;
   const more = `${url.username}${url.password}${url.search}${url.hash}`;
@@ -38,18 +38,18 @@ function shownIssuer(issuer: string): string | null {
 
 export const testOidc = mutation({
   name: 'settings.testOidc',
-  summary: 'Ask an identity provider what it says of itself, try the client, and tell what would go wrong',
+  summary: 'Test an identity provider and the client, and report problems',
   role: 'SUPER_ADMIN',
   audit: 'settings.oidcTested',
   input: TestOidc,
   output: OidcTest,
   scope: () => ownScope,
-  prepare: async (ctx, input) => tryOut(ctx.services.outgoing, await triedOf(ctx, input)),
+  prepare: async (ctx, input) => testProvider(ctx.services.outgoing, await testSubject(ctx, input)),
   async run(ctx, input, found) {
     ctx.audit({
       ...providerEntity(input.providerId ?? FIRST_PROVIDER),
       metadata: {
-        issuer: shownIssuer(input.issuer.trim()),
+        issuer: issuerForAudit(input.issuer.trim()),
         ok: found.ok,
         clientAccepted: found.clientAccepted,
       },
@@ -58,31 +58,31 @@ export const testOidc = mutation({
   },
 });
 
-/** What is not given is what is stored; a stored secret goes to the issuer and the client that it was given for, and nowhere else. */
-async function triedOf(ctx: Context, input: TestOidc): Promise<Tried> {
+/** Fills in stored values. A stored secret is sent only to the issuer and the client to which it belongs. */
+async function testSubject(ctx: Context, input: TestOidc): Promise<TestSubject> {
   const id = input.providerId ?? FIRST_PROVIDER;
   const stored = await findOidcProvider(ctx.db, id);
   const issuer = input.issuer.trim();
-  const options = changedOptions(stored?.options ?? optionsOf(id, {}), input.options ?? {});
+  const options = changeOptions(stored?.options ?? optionsOf(id, {}), input.options ?? {});
   const isStored = stored?.issuer === issuer;
   const clientId = input.clientId?.trim() || (isStored ? stored.clientId : '');
   const method = input.tokenEndpointAuthMethod ?? (isStored ? stored.tokenEndpointAuthMethod : undefined);
-  const given = typed(input.clientSecret);
-  const keptSecret =
+  const secretInput = newSecret(input.clientSecret);
+  const storedSecret =
     isStored && stored.clientId === clientId && stored.tokenEndpointAuthMethod === method
       ? openClientSecret(ctx.services.keyring, stored)
       : null;
-  const secret = method === 'none' ? null : given || keptSecret;
-  const canTry = clientId !== '' && method !== undefined && (method === 'none' || secret !== null);
+  const secret = method === 'none' ? null : secretInput || storedSecret;
+  const canTest = clientId !== '' && method !== undefined && (method === 'none' || secret !== null);
   return {
     ...{ issuer, options, redirectUri: redirectUri(ctx) },
-    client: canTry ? { clientId, tokenEndpointAuthMethod: method, secret } : null,
+    client: canTest ? { clientId, tokenEndpointAuthMethod: method, secret } : null,
   };
 }
 
 export const updateOidc = mutation({
   name: 'settings.updateOidc',
-  summary: 'Have people sign in at an identity provider, beside those that are set already',
+  summary: 'Add or change an identity provider at which users sign in',
   role: 'SUPER_ADMIN',
   audit: 'settings.oidcUpdated',
   input: UpdateOidc,
@@ -93,27 +93,27 @@ export const updateOidc = mutation({
     return warnings(ctx, input);
   },
   async run(ctx, input, found) {
-    ctx.audit(await saveProvider(ctx, given(input), { isFromFile: false, position: null }));
+    ctx.audit(await saveProvider(ctx, toProviderInput(input), { isFromFile: false, position: null }));
     await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['settings'] });
     return { ok: true as const, warnings: found };
   },
 });
 
-const given = (input: UpdateOidc): ProviderInput => ({
+const toProviderInput = (input: UpdateOidc): ProviderInput => ({
   id: input.providerId ?? FIRST_PROVIDER,
   issuer: input.issuer,
   clientId: input.clientId,
   displayName: input.displayName ?? null,
   tokenEndpointAuthMethod: input.tokenEndpointAuthMethod ?? 'client_secret_basic',
-  secret: typed(input.clientSecret),
+  secret: newSecret(input.clientSecret),
   options: input.options ?? {},
 });
 
-/** None of a provider that does not answer: it is saved all the same, and its sign-ins tell. */
+/** Empty where the provider does not answer: it is saved all the same, and its sign-ins report the problem. */
 async function warnings(ctx: Context, input: UpdateOidc): Promise<string[]> {
   const id = input.providerId ?? FIRST_PROVIDER;
   const stored = await findOidcProvider(ctx.db, id);
-  const options = changedOptions(stored?.options ?? optionsOf(id, {}), input.options ?? {});
+  const options = changeOptions(stored?.options ?? optionsOf(id, {}), input.options ?? {});
   if (options.scopes === '' && options.groupsScope === '' && options.groupsClaim === '') return [];
   const document = await ctx.services.identityProvider
     .describe({ issuer: input.issuer.trim(), options })
@@ -123,7 +123,7 @@ async function warnings(ctx: Context, input: UpdateOidc): Promise<string[]> {
 
 export const disableOidc = mutation({
   name: 'settings.disableOidc',
-  summary: 'Let nobody sign in at an identity provider any more; who is linked to whom there stays known',
+  summary: 'Turn off sign-in at an identity provider; the links of accounts stay',
   role: 'SUPER_ADMIN',
   audit: 'settings.oidcDisabled',
   input: DisableOidc,

@@ -1,4 +1,4 @@
-/** What else is said of a provider: what stands where nothing is said, and what cannot stand. No I/O. */
+/** The options of a provider: defaults and validation. No I/O. */
 import { X509Certificate } from 'node:crypto';
 import {
   FIRST_PROVIDER,
@@ -18,7 +18,7 @@ export const optionsOf = (providerId: string, stored: Partial<ProviderOptions>):
   ...stored,
 });
 
-/** Of the request itself: OpenID Connect Core 1.0, 3.1.2.1, RFC 7636, RFC 9101. They have settings of their own, or none. */
+/** Parameters that Headgate sets itself or by other settings: OpenID Connect Core 1.0, 3.1.2.1, RFC 7636, RFC 9101. */
 const RESERVED = new Set([
   ...['client_id', 'redirect_uri', 'response_type', 'response_mode', 'scope', 'state', 'nonce', 'prompt'],
   ...['code_challenge', 'code_challenge_method', 'acr_values', 'login_hint', 'request', 'request_uri'],
@@ -28,44 +28,51 @@ const PROMPTS = new Set(['login', 'consent', 'select_account', 'create']);
 /** RFC 6749, 3.3. */
 const SCOPES = /^[\x21\x23-\x5b\x5d-\x7e]*( [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 const DOMAIN = /^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*$/;
-/** Control characters would end up in an address or in a header. */
-const ODD = /\p{Cc}/u;
+/** Control characters must not get into an address or a header. */
+const CONTROL = /\p{Cc}/u;
 
-const blanks = (text: string): string => text.trim().split(/\s+/).filter(Boolean).join(' ');
-const names = (list: readonly string[]): string[] => [
+const normalizeBlanks = (text: string): string => text.trim().split(/\s+/).filter(Boolean).join(' ');
+const uniqueNames = (list: readonly string[]): string[] => [
   ...new Set(list.map((name) => name.trim()).filter(Boolean)),
 ];
 
-/** As it is stored: without blanks that were pasted along. @throws BAD_REQUEST */
-export function changedOptions(before: ProviderOptions, change: ProviderOptionsChange): ProviderOptions {
-  const given = { ...before, ...change };
+/** Merges a change and trims its texts. @throws BAD_REQUEST */
+export function changeOptions(before: ProviderOptions, change: ProviderOptionsChange): ProviderOptions {
+  const merged = { ...before, ...change };
   const after: ProviderOptions = {
-    ...given,
-    ...{ scopes: blanks(given.scopes), prompt: blanks(given.prompt), acrValues: blanks(given.acrValues) },
-    ...{ groupsClaim: given.groupsClaim.trim(), groupsScope: blanks(given.groupsScope) },
-    ...{ clientKeyId: given.clientKeyId.trim(), caCertificate: given.caCertificate.trim() },
-    allowedDomains: names(given.allowedDomains).map((domain) => domain.toLowerCase().replace(/^@/, '')),
-    ...{ allowedGroups: names(given.allowedGroups), superAdminGroups: names(given.superAdminGroups) },
-    secondFactorClaims: names(given.secondFactorClaims),
+    ...merged,
+    ...{
+      scopes: normalizeBlanks(merged.scopes),
+      prompt: normalizeBlanks(merged.prompt),
+      acrValues: normalizeBlanks(merged.acrValues),
+    },
+    ...{ groupsClaim: merged.groupsClaim.trim(), groupsScope: normalizeBlanks(merged.groupsScope) },
+    ...{ clientKeyId: merged.clientKeyId.trim(), caCertificate: merged.caCertificate.trim() },
+    allowedDomains: uniqueNames(merged.allowedDomains).map((domain) =>
+      domain.toLowerCase().replace(/^@/, ''),
+    ),
+    ...{
+      allowedGroups: uniqueNames(merged.allowedGroups),
+      superAdminGroups: uniqueNames(merged.superAdminGroups),
+    },
+    secondFactorClaims: uniqueNames(merged.secondFactorClaims),
   };
   for (const field of ['scopes', 'acrValues', 'groupsScope'] as const)
     if (!SCOPES.test(after[field]))
-      throw badRequest(`options.${field}: give names of printable ASCII, separated by blanks`);
-  const prompt = after.prompt.split(' ').find((word) => word !== '' && !PROMPTS.has(word));
+      throw badRequest(`options.${field}: enter names in printable ASCII, separated by blanks`);
+  const prompt = after.prompt.split(' ').find((value) => value !== '' && !PROMPTS.has(value));
   if (prompt !== undefined)
-    throw badRequest(`options.prompt: "${prompt}" is none of ${[...PROMPTS].join(', ')}`);
+    throw badRequest(`options.prompt: "${prompt}" is not one of ${[...PROMPTS].join(', ')}`);
   for (const [name, value] of Object.entries(after.extraParameters)) {
     if (!PARAMETER.test(name))
-      throw badRequest(`options.extraParameters: "${name}" is no name of a parameter`);
+      throw badRequest(`options.extraParameters: "${name}" is not a valid parameter name`);
     if (RESERVED.has(name))
-      throw badRequest(
-        `options.extraParameters.${name} is said by Headgate itself, or by a setting of its own`,
-      );
-    if (ODD.test(value)) throw badRequest(`options.extraParameters.${name} has a control character`);
+      throw badRequest(`options.extraParameters.${name} is set by Headgate itself or has its own setting`);
+    if (CONTROL.test(value)) throw badRequest(`options.extraParameters.${name} contains a control character`);
   }
   const domain = after.allowedDomains.find((one) => !DOMAIN.test(one));
   if (domain !== undefined)
-    throw badRequest(`options.allowedDomains: "${domain}" is no domain; write it as example.org`);
+    throw badRequest(`options.allowedDomains: "${domain}" is not a domain; write it as example.org`);
   if (after.caCertificate !== '') assertCertificates(after.caCertificate);
   return after;
 }
@@ -77,6 +84,6 @@ function assertCertificates(pem: string): void {
     if (blocks.length === 0 || /-----BEGIN/.test(rest)) throw new Error('none');
     for (const block of blocks) new X509Certificate(block);
   } catch {
-    throw badRequest('options.caCertificate: give certificates in PEM, and nothing else: no key');
+    throw badRequest('options.caCertificate: enter certificates in PEM and nothing else, no key');
   }
 }

@@ -1,4 +1,4 @@
-/** From what the browser brings back to what the provider says of somebody, checked: OpenID Connect Core 1.0, 3.1.3.7 and 5.3. */
+/** Exchanges the code of a callback for the verified identity of a user: OpenID Connect Core 1.0, 3.1.3.7 and 5.3. */
 import {
   AuthorizationResponseError,
   authorizationCodeGrant,
@@ -14,55 +14,55 @@ import { messageOf } from '../../../platform/operation/errors.ts';
 import { type RefreshToken, refreshTokenOf } from '../refresh/refresh-token.ts';
 import type { Attempt } from '../sign-in/attempt.ts';
 import {
-  believedProfile,
   type ClaimedGroups,
   type Claims,
   groupsAt,
   mergedProfile,
   type Profile,
   profileOf,
-  showsSecondFactor,
+  provesSecondFactor,
+  trustedProfile,
   withPrefix,
 } from '../sign-in/claims.ts';
 import type { OidcProvider } from './provider-store.ts';
 
-/** Of everything that is asked for one sign-in. */
+/** For all requests of one sign-in together. */
 const SIGN_IN_MS = 20_000;
-/** What the provider is shown again at sign-out; a longer one is not kept. */
+/** The ID token is the hint at sign-out; a longer one is not stored. */
 const ID_TOKEN_LENGTH = 16_000;
 
 export interface ProviderIdentity {
   issuer: string;
   subject: string;
   profile: Profile;
-  /** Null while nobody asks for them. */
+  /** Null while no setting needs groups. */
   groups: ClaimedGroups | null;
-  /** Whether userinfo could not be asked for what the ID token leaves open. */
+  /** Userinfo did not answer, so claims that the ID token lacks are unknown. */
   incomplete: boolean;
-  /** A claim that the settings name, and that neither the ID token nor userinfo has. */
+  /** The claim of the settings that neither the ID token nor userinfo has. */
   missingClaim: string | null;
-  /** Whether `amr` or `acr` shows a second factor. */
+  /** Whether `amr` or `acr` proves a second factor. */
   hasSecondFactor: boolean;
   idToken: string | undefined;
-  /** What the provider calls this session: OpenID Connect Back-Channel Logout 1.0, 2.1. */
+  /** The provider's id of this session: OpenID Connect Back-Channel Logout 1.0, 2.1. */
   sid: string | null;
   refreshToken: RefreshToken | null;
 }
 
-/** The provider was not reached, or is not in order: another try may go well. */
+/** The provider did not answer or is faulty: a retry may succeed. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable';
-  /** What the message leaves out, for the log. */
+  /** Details for the log that the message omits. */
   readonly reason: string | null;
   constructor(message: string, reason: string | null = null) {
     super(message);
     this.reason = reason;
   }
 }
-/** The provider said no, or said something that is not believed. */
+/** The provider rejected the request, or its reply is not trustworthy. */
 export class ProviderRefused extends Error {
   override readonly name = 'ProviderRefused';
-  /** Not the client, but the person: RFC 6749, 4.1.2.1, `access_denied`. */
+  /** The provider denies access to the user: RFC 6749, 4.1.2.1, `access_denied`. */
   readonly isDenial: boolean;
   constructor(message: string, isDenial = false) {
     super(message);
@@ -70,19 +70,19 @@ export class ProviderRefused extends Error {
   }
 }
 
-/** @throws ProviderUnavailable or ProviderRefused; their messages are for administrators and the log, and hold no token. */
+/** @throws ProviderUnavailable or ProviderRefused; their messages are for administrators and the log, and contain no token. */
 export async function requestProvider(
   ctx: Context,
-  asked: {
+  request: {
     provider: OidcProvider;
     attempt: Attempt;
-    /** Ours, with what the provider has put into it. */
+    /** Our callback address with the parameters of the provider. */
     url: URL;
-    /** The claim with the groups; null while they do not matter. */
+    /** The claim with the groups; null while no setting needs groups. */
     groupsClaim: string | null;
   },
 ): Promise<ProviderIdentity> {
-  const { provider, attempt, url, groupsClaim } = asked;
+  const { provider, attempt, url, groupsClaim } = request;
   const signal = AbortSignal.timeout(SIGN_IN_MS);
   const { identityProvider } = ctx.services;
   const client = await identityProvider.client(ctx, provider, signal).catch((error: unknown) => {
@@ -94,15 +94,20 @@ export async function requestProvider(
     pkceCodeVerifier: attempt.verifier,
     idTokenExpected: true,
   }).catch((error: unknown) => {
-    const reason = explained(error, 'the provider does not take the client id and secret');
-    // Its keys and what else it has may be elsewhere since.
+    const reason = toProviderError(error, 'the provider does not accept the client id and secret');
+    // The cached metadata and keys may be outdated.
     if (!(error instanceof ResponseBodyError)) identityProvider.forget();
     throw reason;
   });
   const claims = tokens.claims();
   if (!claims?.sub || claims.sub.length > 255 || /[\p{Cc}\p{Cs}]/u.test(claims.sub))
-    throw new ProviderRefused('the ID token names nobody');
-  const { userinfo, incomplete } = await lookCloser(client, tokens.access_token, claims, groupsClaim);
+    throw new ProviderRefused('the ID token has no valid subject');
+  const { userinfo, incomplete } = await completeFromUserinfo(
+    client,
+    tokens.access_token,
+    claims,
+    groupsClaim,
+  );
   const claimed =
     groupsClaim === null
       ? null
@@ -111,15 +116,17 @@ export async function requestProvider(
   return {
     issuer: claims.iss,
     subject: claims.sub,
-    profile: believedProfile(
+    profile: trustedProfile(
       mergedProfile(profileOf(claims), userinfo && profileOf(userinfo)),
       options.verifiesEmails,
     ),
     groups:
-      groupsClaim === null ? null : withPrefix(claimed ?? groupsUnsaid(incomplete), options.groupPrefix),
+      groupsClaim === null
+        ? null
+        : withPrefix(claimed ?? groupsWithoutClaim(incomplete), options.groupPrefix),
     incomplete,
     missingClaim: claimed === null && !incomplete ? groupsClaim : null,
-    hasSecondFactor: showsSecondFactor(claims, options.secondFactorClaims),
+    hasSecondFactor: provesSecondFactor(claims, options.secondFactorClaims),
     sid: sidOf(claims),
     refreshToken: refreshTokenOf(tokens, attempt.offline),
     idToken: (tokens.id_token?.length ?? 0) <= ID_TOKEN_LENGTH ? tokens.id_token : undefined,
@@ -129,12 +136,12 @@ export async function requestProvider(
 const sidOf = ({ sid }: Claims): string | null =>
   typeof sid === 'string' && sid !== '' && sid.length <= 255 && !/[\p{Cc}\p{Cs}]/u.test(sid) ? sid : null;
 
-/** Most providers leave the claim out for whoever is in no group. */
-const groupsUnsaid = (incomplete: boolean): ClaimedGroups =>
-  incomplete ? { known: false, reason: 'userinfo could not be asked for them' } : { known: true, names: [] };
+/** Most providers omit the claim for a user without groups. */
+const groupsWithoutClaim = (incomplete: boolean): ClaimedGroups =>
+  incomplete ? { known: false, reason: 'userinfo did not answer' } : { known: true, names: [] };
 
-/** Asks userinfo where the ID token does not say everything. */
-export async function lookCloser(
+/** Requests userinfo where the ID token lacks claims. */
+export async function completeFromUserinfo(
   client: Configuration,
   accessToken: string,
   claims: Claims & { sub: string },
@@ -148,33 +155,36 @@ export async function lookCloser(
   try {
     return { userinfo: await fetchUserInfo(client, accessToken, claims.sub), incomplete: false };
   } catch (error) {
-    const reason = explained(error, null);
+    const reason = toProviderError(error, null);
     if (reason instanceof ProviderUnavailable) return { userinfo: null, incomplete: true };
     throw reason;
   }
 }
 
-/** No answer at all, or the answer of a server that is not well. `challenged` is what a question for other credentials means. */
-export function explained(error: unknown, challenged: string | null): ProviderUnavailable | ProviderRefused {
+/** Classifies an error as an unavailable or a refusing provider. `challenged` is the message for a request for other credentials. */
+export function toProviderError(
+  error: unknown,
+  challenged: string | null,
+): ProviderUnavailable | ProviderRefused {
   const causes = causesOf(error);
   const outgoing = causes.find((cause) => cause instanceof OutgoingError);
   if (outgoing) return new ProviderUnavailable(outgoing.message, outgoing.reason);
   if (error instanceof AuthorizationResponseError) {
-    const message = said(`the provider answers ${error.error}`, error.error_description);
+    const message = quoteError(`the provider answers ${error.error}`, error.error_description);
     const passing = error.error === 'server_error' || error.error === 'temporarily_unavailable';
     if (passing) return new ProviderUnavailable(message);
     return new ProviderRefused(message, error.error === 'access_denied');
   }
   if (error instanceof ResponseBodyError) {
     const what = REFUSES_CLIENT.test(error.error)
-      ? 'the provider does not take the client id and secret'
+      ? 'the provider does not accept the client id and secret'
       : 'the provider answers';
-    const message = said(`${what}: ${error.error} (${error.status})`, error.error_description);
+    const message = quoteError(`${what}: ${error.error} (${error.status})`, error.error_description);
     return error.status >= 500 ? new ProviderUnavailable(message) : new ProviderRefused(message);
   }
   if (error instanceof WWWAuthenticateChallengeError)
     return challenged === null
-      ? new ProviderUnavailable('userinfo does not take the access token')
+      ? new ProviderUnavailable('userinfo does not accept the access token')
       : new ProviderRefused(challenged);
   if (error instanceof ClientError && error.code === 'OAUTH_RESPONSE_IS_NOT_CONFORM')
     return new ProviderUnavailable('the provider answers with an unexpected status');
@@ -184,14 +194,15 @@ export function explained(error: unknown, challenged: string | null): ProviderUn
 /** RFC 6749, 5.2. */
 export const REFUSES_CLIENT = /^(invalid|unauthorized)_client$/;
 
-/** RFC 6749, 5.2: for whoever set the client up. Text from outside. */
-function said(code: string, description: string | undefined): string {
-  const words = (description ?? '').replaceAll(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim();
-  return `${code.slice(0, 200)}${words && `: ${words}`}`.slice(0, 700);
+/** The error code and description of the provider for the administrator (RFC 6749, 5.2), limited, because it is external text. */
+function quoteError(code: string, description: string | undefined): string {
+  const text = (description ?? '').replaceAll(/[\p{Cc}\p{Cs}\s]+/gu, ' ').trim();
+  return `${code.slice(0, 200)}${text && `: ${text}`}`.slice(0, 700);
 }
 
 function causesOf(error: unknown): Error[] {
   const causes: Error[] = [];
-  for (let one = error; one instanceof Error && causes.length < 5; one = one.cause) causes.push(one);
+  for (let current = error; current instanceof Error && causes.length < 5; current = current.cause)
+    causes.push(current);
   return causes;
 }

@@ -1,11 +1,11 @@
-/** The identity providers that people sign in at, and what was seen of their sign-ins. */
+/** Configured identity providers, the reports of their sign-ins, and used sign-in attempts. */
 import type { Knex } from 'knex';
 import type { OidcView, ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
 import { optionsOf } from './provider-options.ts';
 
 export interface OidcProvider extends Pick<OidcView, 'id' | 'issuer' | 'clientId' | 'displayName'> {
   tokenEndpointAuthMethod: OidcView['tokenEndpointAuthMethod'];
-  /** Or private key. Null for a public client. */
+  /** The client secret or private key; null for a public client. */
   sealedClientSecret: string | null;
   options: ProviderOptions;
   isFromFile: boolean;
@@ -30,7 +30,7 @@ export async function listOidcProviders(db: Knex): Promise<OidcProvider[]> {
   return rows.map(toProvider);
 }
 
-/** Without an id the first of the sign-in page. */
+/** Without an id, the first provider of the sign-in page. */
 export async function findOidcProvider(db: Knex, id: string | null): Promise<OidcProvider | null> {
   const row: Row | undefined = await db('oidc_settings')
     .where(id === null ? {} : { id })
@@ -39,13 +39,13 @@ export async function findOidcProvider(db: Knex, id: string | null): Promise<Oid
   return row ? toProvider(row) : null;
 }
 
-/** Until the transaction ends nobody else changes them, and nobody signs in by them. */
+/** Blocks changes of providers, and sign-ins, until the transaction ends. */
 export async function lockOidcProviders(tx: Knex): Promise<OidcProvider[]> {
   await tx.raw('LOCK TABLE oidc_settings IN EXCLUSIVE MODE');
   return listOidcProviders(tx);
 }
 
-/** Until the transaction ends it stays as it is. Null where it is not of this issuer and client any more. */
+/** Locks the provider against changes until the transaction ends. Null where it no longer has this issuer and client. */
 export async function lockOidcProviderShared(
   tx: Knex,
   { id, issuer, clientId }: Pick<OidcProvider, 'id' | 'issuer' | 'clientId'>,
@@ -77,7 +77,7 @@ export async function writeOidcProvider(
     .merge();
 }
 
-/** What a file has set is everybody's to change from now on. */
+/** Makes the providers of a removed file editable. */
 export async function releaseFromFile(tx: Knex): Promise<void> {
   await tx('oidc_settings').where({ is_from_file: true }).update({ is_from_file: false });
 }
@@ -86,7 +86,7 @@ export async function deleteOidcProvider(tx: Knex, id: string): Promise<void> {
   await tx('oidc_settings').where({ id }).delete();
 }
 
-/** Ends the sessions of everybody who signed in at this issuer; one from before issuers were noted counts as its. Answers whose. */
+/** Ends all sessions that began at this issuer, and those without a stored issuer. Returns the user ids. */
 export async function deleteProviderSessions(tx: Knex, issuer: string): Promise<string[]> {
   const { rows } = await tx.raw<{ rows: { user_id: string }[] }>(
     `DELETE FROM sessions WHERE method = 'oidc' AND COALESCE(provider_issuer, :issuer) = :issuer RETURNING user_id`,
@@ -100,8 +100,8 @@ export type Reports = Map<string, Partial<Record<ReportKind, { at: Date; message
 
 const REPORT_LENGTH = 1_000;
 
-/** In place of the one before. Of a provider that is gone meanwhile nothing is noted. */
-export async function noteReport(
+/** Replaces the previous report. Nothing is written for a provider that is deleted meanwhile. */
+export async function writeReport(
   db: Knex,
   report: { providerId: string; kind: ReportKind; at: Date; message: string },
 ): Promise<void> {
@@ -117,7 +117,7 @@ export async function clearReport(db: Knex, providerId: string, kind: ReportKind
   await db('oidc_reports').where({ provider_id: providerId, kind }).delete();
 }
 
-/** By provider. */
+/** Reports by provider id. */
 export async function readReports(db: Knex): Promise<Reports> {
   const rows: { provider_id: string; kind: ReportKind; message: string; at: Date }[] =
     await db('oidc_reports').select();
@@ -127,21 +127,24 @@ export async function readReports(db: Knex): Promise<Reports> {
   return reports;
 }
 
-export interface SessionOfProvider {
+export interface StoredProviderSession {
   sealedIdToken: string | null;
-  /** Null for a session from before it was noted. */
+  /** Null for a session that is older than this column. */
   issuer: string | null;
 }
 
-export async function readSessionOfProvider(db: Knex, sessionId: string): Promise<SessionOfProvider | null> {
-  const row: SessionOfProvider | undefined = await db('sessions')
+export async function readStoredProviderSession(
+  db: Knex,
+  sessionId: string,
+): Promise<StoredProviderSession | null> {
+  const row: StoredProviderSession | undefined = await db('sessions')
     .where({ id: sessionId, method: 'oidc' })
     .first({ sealedIdToken: 'sealed_id_token', issuer: 'provider_issuer' });
   return row ?? null;
 }
 
-/** False where it was used before. What is too old to be used is forgotten. */
-export async function spendAttempt(
+/** Consumes a single-use value; false where it was used before. It also deletes expired values. */
+export async function consumeAttempt(
   db: Knex,
   stateHash: Buffer,
   now: Date,

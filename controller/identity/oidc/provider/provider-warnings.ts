@@ -1,16 +1,18 @@
-/** What of the settings a provider does not list, for whoever saves them. No I/O. */
+/** Warns of scopes and claims in the settings that the provider does not list. No I/O. */
 import type { ServerMetadata } from 'openid-client';
 import type { ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
 
-/** Providers need not list all that they know: OpenID Connect Discovery 1.0, section 3. */
+/** Only warnings, because a provider need not list everything that it supports: OpenID Connect Discovery 1.0, section 3. */
 export function warningsOf(
   { scopes_supported: scopes, claims_supported: claims }: ServerMetadata,
   options: Pick<ProviderOptions, 'scopes' | 'groupsScope' | 'groupsClaim'>,
 ): string[] {
-  const asked = [...new Set(`${options.scopes} ${options.groupsScope}`.split(/\s+/).filter(Boolean))];
-  const warnings = (scopes ? asked.filter((scope) => !scopes.includes(scope)) : []).map(
+  const scopesRequested = [
+    ...new Set(`${options.scopes} ${options.groupsScope}`.split(/\s+/).filter(Boolean)),
+  ];
+  const warnings = (scopes ? scopesRequested.filter((scope) => !scopes.includes(scope)) : []).map(
     (scope) =>
-      `The provider does not list the scope "${scope}": some refuse every sign-in that asks for one that they do not know`,
+      `The provider does not list the scope "${scope}": some providers reject every sign-in with an unknown scope`,
   );
   const [first = ''] = options.groupsClaim.split('.');
   if (
@@ -20,7 +22,7 @@ export function warningsOf(
     !claims.includes(first)
   )
     warnings.push(
-      `The provider does not list the claim "${options.groupsClaim}"; many have claims that they do not list`,
+      `The provider does not list the claim "${options.groupsClaim}"; many providers have claims that they do not list`,
     );
   return warnings;
 }

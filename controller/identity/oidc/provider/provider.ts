@@ -1,4 +1,4 @@
-/** An identity provider as a client of it: what it says of itself, kept for some minutes, and how it is asked. */
+/** The client of identity providers: their metadata, cached for some minutes, and requests to them. */
 import type { JWTVerifyGetKey } from 'jose';
 import type { Knex } from 'knex';
 import {
@@ -16,30 +16,30 @@ import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { Outgoing } from '../../../platform/net/outgoing/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import type { Bus } from '../../../platform/runtime/bus.ts';
-import { clientAuthOf } from './client-auth.ts';
+import { createClientAuth } from './client-auth.ts';
 import { discover } from './discovery.ts';
-import { keysAt } from './provider-keys.ts';
+import { createKeySet } from './provider-keys.ts';
 import { listOidcProviders, type OidcProvider } from './provider-store.ts';
 import { warningsOf } from './provider-warnings.ts';
 
-const KEPT_MS = 5 * 60_000;
+const CACHE_MS = 5 * 60_000;
 const CLOCK_TOLERANCE_SECONDS = 60;
-/** Keys of a provider take more room than what else it says. */
+/** The keys of a provider are larger than its other replies. */
 const REPLY_BYTES = 1024 * 1024;
 
-/** Where a provider is, and whom it is trusted by. */
+/** The issuer of a provider, and the options for reaching it. */
 export type ProviderRef = Pick<OidcProvider, 'issuer' | 'options'>;
 
 export interface IdentityProvider {
-  /** What it says of itself, at most five minutes old. Throws where people cannot sign in by it, with the reason. */
-  describe(place: ProviderRef): Promise<ServerMetadata>;
-  /** For one sign-in: its keys are fetched anew, so that a provider may change them whenever it wants. `signal` ends what it asks. */
+  /** The provider's metadata, at most five minutes old. Throws, with the reason, where nobody could sign in. */
+  describe(provider: ProviderRef): Promise<ServerMetadata>;
+  /** A client for one sign-in. It fetches the keys each time, so that a provider may rotate them at any time. `signal` aborts requests. */
   client(ctx: Pick<Context, 'services'>, provider: OidcProvider, signal: AbortSignal): Promise<Configuration>;
-  /** What it signs is checked with these, when nobody is signing in. */
-  keys(provider: ProviderRef, how?: { anew: boolean }): Promise<JWTVerifyGetKey>;
-  /** What administrators are told of a scope that a provider does not list. None of those that do not answer. */
+  /** The keys for tokens outside a sign-in. `fresh` bypasses the cache. */
+  keys(provider: ProviderRef, options?: { fresh: boolean }): Promise<JWTVerifyGetKey>;
+  /** Warnings for administrators about a scope that providers do not list. Providers that do not answer give none. */
   scopeWarnings(db: Knex, scope: string): Promise<string[]>;
-  /** The next look asks anew. */
+  /** Clears the cache. */
   forget(): void;
 }
 
@@ -55,10 +55,10 @@ export function createIdentityProvider(parts: {
   clock: Clock;
 }): IdentityProvider {
   const { outgoing, bus, clock } = parts;
-  const kept = new Map<string, { at: number; document: Promise<ServerMetadata> }>();
+  const cache = new Map<string, { at: number; document: Promise<ServerMetadata> }>();
   const keys = new Map<string, JWTVerifyGetKey>();
   const forget = () => {
-    kept.clear();
+    cache.clear();
     keys.clear();
   };
   bus.on('resync', forget);
@@ -69,18 +69,18 @@ export function createIdentityProvider(parts: {
   function describe({ issuer, options: { caCertificate } }: ProviderRef): Promise<ServerMetadata> {
     const now = clock.now();
     const key = JSON.stringify([issuer, caCertificate]);
-    const known = kept.get(key);
-    if (known && now - known.at < KEPT_MS) return known.document;
+    const cached = cache.get(key);
+    if (cached && now - cached.at < CACHE_MS) return cached.document;
     const document = discover(outgoing, { issuer, caCertificate }).then(({ document: found, problems }) => {
       if (problems.length > 0) throw new Error(problems.join('. '));
       return found;
     });
-    // Whoever looks at the same moment shares it; a failure is not kept.
-    const mine = { at: now, document };
-    if (kept.size >= MOST_PROVIDERS * 2) kept.clear();
-    kept.set(key, mine);
+    // Concurrent callers share the request. A failure is not cached.
+    const entry = { at: now, document };
+    if (cache.size >= MOST_PROVIDERS * 2) cache.clear();
+    cache.set(key, entry);
     document.catch(() => {
-      if (kept.get(key) === mine) kept.delete(key);
+      if (cache.get(key) === entry) cache.delete(key);
     });
     return document;
   }
@@ -88,28 +88,28 @@ export function createIdentityProvider(parts: {
   return {
     describe,
     forget,
-    async keys(place, how) {
-      const { caCertificate } = place.options;
-      const address = (await describe(place)).jwks_uri ?? '';
+    async keys(provider, keyOptions) {
+      const { caCertificate } = provider.options;
+      const address = (await describe(provider)).jwks_uri ?? '';
       const key = JSON.stringify([address, caCertificate]);
-      const known = how?.anew ? undefined : keys.get(key);
-      if (known) return known;
-      const found = keysAt(outgoing, address, caCertificate);
+      const cached = keyOptions?.fresh ? undefined : keys.get(key);
+      if (cached) return cached;
+      const found = createKeySet(outgoing, address, caCertificate);
       if (keys.size >= MOST_PROVIDERS * 2) keys.clear();
       keys.set(key, found);
       return found;
     },
     async scopeWarnings(db, scope) {
       const providers = await listOidcProviders(db);
-      const told = providers.map(async ({ issuer, options }) => {
+      const warnings = providers.map(async ({ issuer, options }) => {
         const document = await describe({ issuer, options }).catch(() => null);
-        const asked = { scopes: '', groupsClaim: '', groupsScope: options.groupsScope || scope };
-        return document ? warningsOf(document, asked).map((words) => `${issuer}: ${words}`) : [];
+        const settings = { scopes: '', groupsClaim: '', groupsScope: options.groupsScope || scope };
+        return document ? warningsOf(document, settings).map((warning) => `${issuer}: ${warning}`) : [];
       });
-      return (await Promise.all(told)).flat();
+      return (await Promise.all(warnings)).flat();
     },
     client: async ({ services }, provider, signal) =>
-      makeClient(
+      createClient(
         { outgoing, signal },
         {
           ...provider,
@@ -120,7 +120,7 @@ export function createIdentityProvider(parts: {
   };
 }
 
-/** Or private key. */
+/** The client secret or private key. */
 export const openClientSecret = (
   keyring: Keyring,
   { id, sealedClientSecret }: OidcProvider,
@@ -129,22 +129,22 @@ export const openClientSecret = (
     ? null
     : keyring.open(sealedClientSecret, sealingContext('oidc_settings', id, 'sealed_client_secret'));
 
-/** A client of a provider that has described itself. @throws where its private key is none. */
-export async function makeClient(
+/** Creates a client from the provider's metadata. @throws where the private key is invalid. */
+export async function createClient(
   { outgoing, signal }: { outgoing: Outgoing; signal: AbortSignal },
-  of: Pick<OidcProvider, 'clientId' | 'tokenEndpointAuthMethod' | 'options'> & {
+  provider: Pick<OidcProvider, 'clientId' | 'tokenEndpointAuthMethod' | 'options'> & {
     document: ServerMetadata;
     secret: string | null;
   },
 ): Promise<Configuration> {
-  const { caCertificate } = of.options;
-  const made = new Configuration(
-    of.document,
-    of.clientId,
+  const { caCertificate } = provider.options;
+  const client = new Configuration(
+    provider.document,
+    provider.clientId,
     { [clockTolerance]: CLOCK_TOLERANCE_SECONDS },
-    await clientAuthOf(of),
+    await createClientAuth(provider),
   );
-  made[customFetch] = async (url, { method, headers, body }) => {
+  client[customFetch] = async (url, { method, headers, body }) => {
     const answer = await outgoing.ask(url, {
       method: method === 'POST' ? 'POST' : 'GET',
       headers: {
@@ -157,17 +157,17 @@ export async function makeClient(
       replyBytes: REPLY_BYTES,
       ...{ signal, caCertificate },
     });
-    return method === 'POST' ? spokenFor(answer) : answer;
+    return method === 'POST' ? preferErrorBody(answer) : answer;
   };
-  // What may be asked without TLS is for the guard of outgoing requests to say.
-  allowInsecureRequests(made);
-  // The connection to the token endpoint would do as proof; a signature is one that nobody between us can make.
-  enableNonRepudiationChecks(made);
-  return made;
+  // The guard of outgoing requests decides what may be requested without TLS.
+  allowInsecureRequests(client);
+  // TLS to the token endpoint would suffice by the standard, but a signature also protects against a proxy in between.
+  enableNonRepudiationChecks(client);
+  return client;
 }
 
-/** The library reads a challenge rather than the body, which says more of what is wrong: RFC 6749, 5.2. */
-async function spokenFor(answer: Response): Promise<Response> {
+/** Removes a challenge header, so that the library reads the error in the body, which is more precise: RFC 6749, 5.2. */
+async function preferErrorBody(answer: Response): Promise<Response> {
   if (answer.ok || !answer.headers.has('www-authenticate')) return answer;
   const text = await answer.clone().text();
   if (!/"error"\s*:\s*"/.test(text)) return answer;

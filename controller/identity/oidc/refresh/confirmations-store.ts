@@ -1,4 +1,4 @@
-/** When providers confirmed people last, and the refresh tokens by which they are asked again. */
+/** When providers last confirmed users, and the refresh tokens for the next confirmation. */
 import type { Knex } from 'knex';
 import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { Context } from '../../../platform/operation/context.ts';
@@ -7,19 +7,19 @@ import type { RefreshToken } from './refresh-token.ts';
 
 const MINUTE_MS = 60_000;
 
-const place = (id: string) => sealingContext('user_identities', id, 'sealed_refresh_token');
+const contextOf = (id: string) => sealingContext('user_identities', id, 'sealed_refresh_token');
 
-/** Within the hour, not all at once. */
+/** Spreads the refreshes over the hour. */
 export const nextRefresh = (now: number): Date => new Date(now + (30 + Math.random() * 25) * MINUTE_MS);
 
 const refreshColumns = (ctx: Context, id: string, refresh: RefreshToken | null) => ({
-  sealed_refresh_token: refresh && ctx.services.keyring.seal(refresh.token, place(id)),
+  sealed_refresh_token: refresh && ctx.services.keyring.seal(refresh.token, contextOf(id)),
   refresh_is_offline: refresh?.isOffline ?? false,
   refresh_due_at: refresh && nextRefresh(ctx.clock.now()),
   refresh_began_at: null,
 });
 
-/** Of a sign-in: it wakes what rests. */
+/** Records the confirmation by a sign-in, after which the account no longer rests. */
 export async function confirmAtSignIn(
   ctx: Context,
   { issuer, subject }: Identity,
@@ -46,7 +46,7 @@ export interface DueRefresh extends Identity {
   sealedToken: string;
   isOffline: boolean;
   takenAt: Date;
-  /** An earlier refresh was not brought to an end: the provider may have replaced the token since. */
+  /** An earlier refresh was interrupted, so the provider may have replaced the token. */
   isUncertain: boolean;
 }
 
@@ -60,7 +60,7 @@ interface DueRow extends Identity {
 
 const RETRY_MS = 5 * MINUTE_MS;
 
-/** Takes some that are due. Unless they are settled they are due again in five minutes. */
+/** Claims due refreshes. A refresh without a result is due again in five minutes. */
 export async function takeDueRefreshes(
   ctx: Context,
   tx: Knex,
@@ -85,9 +85,9 @@ export async function takeDueRefreshes(
 }
 
 export const openRefreshToken = ({ services }: Context, due: DueRefresh): string =>
-  services.keyring.open(due.sealedToken, place(due.id));
+  services.keyring.open(due.sealedToken, contextOf(due.id));
 
-/** The provider still knows them. False where the link is gone, or somebody has signed in meanwhile. */
+/** Records that the provider confirms the user. False where the link is gone, or a sign-in has replaced the token. */
 export async function confirmByRefresh(ctx: Context, due: DueRefresh, next: RefreshToken): Promise<boolean> {
   const changed = await ctx
     .db('user_identities')
@@ -100,7 +100,7 @@ export async function confirmByRefresh(ctx: Context, due: DueRefresh, next: Refr
   return changed > 0;
 }
 
-/** The token is of no use any more; `withdrawn`: the provider does not know the person any more either. */
+/** Deletes an unusable token. `withdrawn`: the provider no longer confirms the user. */
 export async function endRefreshing(ctx: Context, due: DueRefresh, withdrawn: boolean): Promise<boolean> {
   const changed = await ctx
     .db('user_identities')
@@ -113,7 +113,7 @@ export async function endRefreshing(ctx: Context, due: DueRefresh, withdrawn: bo
   return changed > 0;
 }
 
-/** Refresh tokens that belong to a session at the provider end with it; those for offline access do not. */
+/** Online refresh tokens end with the session at the provider; those for offline access do not. */
 export async function dropOnlineRefreshTokens(tx: Knex, { issuer, subject }: Identity): Promise<void> {
   await tx('user_identities')
     .where({ issuer, subject, refresh_is_offline: false })

@@ -1,6 +1,6 @@
 /**
- * Asks the provider after people without them, by refresh tokens: within the hour somebody who is disabled there rests, and
- * groups follow. A provider that does not answer changes nothing.
+ * Asks providers about users in their absence, by refresh tokens: within an hour a user who is disabled there rests, and groups
+ * are updated. A provider that does not answer changes nothing.
  */
 import { ResponseBodyError, refreshTokenGrant } from 'openid-client';
 import pLimit from 'p-limit';
@@ -16,11 +16,11 @@ import {
   reconcileMemberships,
   replaceClaimedGroups,
 } from '../../directory/index.ts';
-import { explained, lookCloser, ProviderUnavailable } from '../provider/provider-request.ts';
+import { completeFromUserinfo, ProviderUnavailable, toProviderError } from '../provider/provider-request.ts';
 import { listOidcProviders, type OidcProvider } from '../provider/provider-store.ts';
 import { groupsAt } from '../sign-in/claims.ts';
 import { groupsClaimOf, prefixed } from '../sign-in/group-rules.ts';
-import { followSuperAdmins } from '../sign-in/super-admins.ts';
+import { reconcileSuperAdmins } from '../sign-in/super-admins.ts';
 import {
   confirmByRefresh,
   type DueRefresh,
@@ -30,31 +30,31 @@ import {
 } from './confirmations-store.ts';
 import { type RefreshToken, refreshTokenOf } from './refresh-token.ts';
 
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 const BATCH = 50;
-/** Of one run: the next begins a minute after this one. */
-const BATCHES = 20;
+/** Per run. The next run begins a minute after this one. */
+const MAX_BATCHES = 20;
 const REFRESH_MS = 20_000;
 
 type Answer =
-  /** `groups` is null where they do not count, or the provider does not say. */
+  /** `groups` is null where groups do not count, or the provider does not give them. */
   | { type: 'confirmed'; next: RefreshToken; groups: string[] | null }
   | { type: 'refused' }
-  /** The provider knows them; but who may come in is said here, and they may not any more. */
+  /** The provider confirms the user, but our settings no longer allow them. */
   | { type: 'excluded'; reason: string }
   | { type: 'unknown'; reason: string };
 
-/** Every write is fenced where `ctx.fence` is. Answers how many were asked after. */
+/** Fences every write where `ctx.fence` is set. Returns how many users were checked. */
 export async function refreshUsers(ctx: Context): Promise<number> {
-  let asked = 0;
-  for (const provider of await listOidcProviders(ctx.db)) asked += await refreshPeopleOf(ctx, provider);
-  return asked;
+  let checkedUsers = 0;
+  for (const provider of await listOidcProviders(ctx.db)) checkedUsers += await refreshUsersOf(ctx, provider);
+  return checkedUsers;
 }
 
-async function refreshPeopleOf(ctx: Context, provider: OidcProvider): Promise<number> {
-  const limit = pLimit(AT_ONCE);
-  let asked = 0;
-  for (let batch = 0; batch < BATCHES; batch += 1) {
+async function refreshUsersOf(ctx: Context, provider: OidcProvider): Promise<number> {
+  const limit = pLimit(CONCURRENCY);
+  let checkedUsers = 0;
+  for (let batch = 0; batch < MAX_BATCHES; batch += 1) {
     const due = await fenced(ctx, (inside) =>
       takeDueRefreshes(inside, inside.db, { issuer: provider.issuer, limit: BATCH }),
     );
@@ -62,17 +62,20 @@ async function refreshPeopleOf(ctx: Context, provider: OidcProvider): Promise<nu
       due.map((one) =>
         limit(async () => {
           try {
-            await settle(ctx, provider, one, await ask(ctx, provider, one));
+            await applyAnswer(ctx, provider, one, await askProvider(ctx, provider, one));
           } catch (error) {
-            ctx.log.warn({ userId: one.userId, reason: messageOf(error) }, 'a refresh was not stored');
+            ctx.log.warn(
+              { userId: one.userId, reason: messageOf(error) },
+              'the result of a refresh could not be stored',
+            );
           }
         }),
       ),
     );
-    asked += due.length;
+    checkedUsers += due.length;
     if (due.length < BATCH) break;
   }
-  return asked;
+  return checkedUsers;
 }
 
 const fenced = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise<T> =>
@@ -81,7 +84,7 @@ const fenced = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise
     return work({ ...ctx, db: tx });
   });
 
-async function ask(ctx: Context, provider: OidcProvider, due: DueRefresh): Promise<Answer> {
+async function askProvider(ctx: Context, provider: OidcProvider, due: DueRefresh): Promise<Answer> {
   const { options } = provider;
   const claim = groupsClaimOf(await readGroupSettings(ctx.db), options);
   try {
@@ -92,58 +95,58 @@ async function ask(ctx: Context, provider: OidcProvider, due: DueRefresh): Promi
     const claims = tokens.claims();
     if (claims && claims.sub !== due.subject)
       return { type: 'unknown', reason: 'the provider answers for somebody else' };
-    const { userinfo } = await lookCloser(
+    const { userinfo } = await completeFromUserinfo(
       client,
       tokens.access_token,
       { ...claims, sub: due.subject },
       claim,
     ).catch((error: unknown) => {
-      if (explained(error, null) instanceof ProviderUnavailable) return { userinfo: null };
+      if (toProviderError(error, null) instanceof ProviderUnavailable) return { userinfo: null };
       throw error;
     });
     const found =
       claim === null ? null : (groupsAt(claims ?? {}, claim) ?? (userinfo && groupsAt(userinfo, claim)));
-    // Without a claim the ID token of a refresh says nothing (Core 1.0, 12.2); userinfo says that there are none.
+    // An ID token of a refresh need not contain the claim (Core 1.0, 12.2); userinfo without it means no groups.
     const none = claim !== null && found === null && userinfo !== null ? [] : null;
     const next = refreshTokenOf(tokens, due.isOffline) ?? { token, isOffline: due.isOffline };
     const groups = found?.known ? prefixed(found.names, options) : none;
     if (groups !== null && options.allowedGroups.length > 0) {
       const allowed = prefixed(options.allowedGroups, options);
       if (!groups.some((name) => allowed.includes(name)))
-        return { type: 'excluded', reason: 'in none of the allowed groups' };
+        return { type: 'excluded', reason: 'the user is in none of the allowed groups' };
     }
     return { type: 'confirmed', next, groups };
   } catch (error) {
-    // RFC 6749, 5.2: the token is invalid, expired or revoked. Any other error is the client's, or the provider's.
+    // RFC 6749, 5.2: the token is invalid, expired or revoked. Any other error concerns the client or the provider.
     if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return { type: 'refused' };
-    return { type: 'unknown', reason: messageOf(explained(error, 'the client was refused')) };
+    return { type: 'unknown', reason: messageOf(toProviderError(error, 'the client was refused')) };
   }
 }
 
-function settle(ctx: Context, provider: OidcProvider, due: DueRefresh, answer: Answer): Promise<void> {
+function applyAnswer(ctx: Context, provider: OidcProvider, due: DueRefresh, answer: Answer): Promise<void> {
   switch (answer.type) {
     case 'confirmed':
       return fenced(ctx, async (inside) => {
-        // Before all other locks, as wherever groups are looked at.
+        // Lock order: the group rules come before all other locks.
         await lockRulesShared(inside.db);
-        // Then the account, as a sign-in does: each would wait for the other otherwise.
+        // Then the account, in the same order as a sign-in, to avoid a deadlock.
         await lockUserRow(inside.db, due.userId);
         if (!(await confirmByRefresh(inside, due, answer.next)) || answer.groups === null) return;
         await replaceClaimedGroups(inside.db, due, answer.groups);
-        await followSuperAdmins(inside, provider, [due.userId]);
+        await reconcileSuperAdmins(inside, provider, [due.userId]);
         const memberships = await reconcileMemberships(inside, [due.userId]);
         if (memberships.length > 0)
-          await tell(inside, due, 'user.groupsRefreshed', membershipsForAudit(memberships));
+          await recordChange(inside, due, 'user.groupsRefreshed', membershipsForAudit(memberships));
       });
     case 'refused':
     case 'excluded': {
-      // One that ends with a session there says nothing of the person; nor one that may have been replaced unseen.
+      // An online token ends with its session, and an uncertain token may have been replaced: neither says anything about the user.
       const withdrawn = answer.type === 'excluded' || (due.isOffline && !due.isUncertain);
       return fenced(ctx, async (inside) => {
         await lockUserRow(inside.db, due.userId);
         if (!(await endRefreshing(inside, due, withdrawn)) || !withdrawn) return;
         await deleteSessionsAtProvider(inside, due);
-        await tell(
+        await recordChange(
           inside,
           due,
           'user.confirmationWithdrawn',
@@ -152,15 +155,12 @@ function settle(ctx: Context, provider: OidcProvider, due: DueRefresh, answer: A
       });
     }
     case 'unknown':
-      ctx.log.warn(
-        { userId: due.userId, reason: answer.reason },
-        'the provider was not asked after somebody',
-      );
+      ctx.log.warn({ userId: due.userId, reason: answer.reason }, 'the provider could not confirm a user');
       return Promise.resolve();
   }
 }
 
-async function tell(
+async function recordChange(
   ctx: Context,
   due: DueRefresh,
   action: string,

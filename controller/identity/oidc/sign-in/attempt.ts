@@ -1,30 +1,30 @@
-/** A sign-in on its way: what the browser carries to the provider and back, sealed, so that nobody else can make or read it. */
+/** A sign-in under way: the sealed state that the browser carries to the provider and back, so that nobody can forge or read it. */
 import { hash } from 'node:crypto';
 import { randomNonce, randomPKCECodeVerifier, randomState } from 'openid-client';
 import type { Context } from '../../../platform/operation/context.ts';
 import type { OidcProvider } from '../provider/provider-store.ts';
 
 export const ATTEMPT_MS = 10 * 60_000;
-const PLACE = 'oidc-attempt';
-/** Browsers keep no cookie of more than 4,096 bytes, and a path takes most of it. */
+const CONTEXT = 'oidc-attempt';
+/** Browsers limit a cookie to 4,096 bytes, and the path takes most of it. */
 const SEALED_LENGTH = 4_000;
 const NEXT_LENGTH = 1_500;
 
 export interface Attempt {
   state: string;
   nonce: string;
-  /** Of PKCE, RFC 7636. */
+  /** PKCE, RFC 7636. */
   verifier: string;
-  /** An own path, checked. */
+  /** A checked path of our own pages. */
   next: string;
   providerId: string;
-  /** A hash of the issuer and the client that it was begun with. */
+  /** The hash of the issuer and the client at the start. */
   client: string;
-  /** Milliseconds. */
+  /** Milliseconds since the epoch. */
   expiresAt: number;
-  /** Who links the provider's account to their own; null where somebody signs in. */
+  /** The user who links their account; null for a sign-in. */
   link: { userId: string; sessionId: string } | null;
-  /** Whether `offline_access` was asked for. */
+  /** Whether `offline_access` was requested. */
   offline: boolean;
 }
 
@@ -41,29 +41,29 @@ export function newAttempt(
 }
 
 export const sealAttempt = ({ services }: Pick<Context, 'services'>, attempt: Attempt): string =>
-  services.keyring.seal(JSON.stringify(attempt), PLACE);
+  services.keyring.seal(JSON.stringify(attempt), CONTEXT);
 
-/** Null for what is none of ours, or too old. */
+/** Null for a value that is not ours or has expired. */
 export function openAttempt(
   { services, clock }: Pick<Context, 'services' | 'clock'>,
   sealed: string | undefined,
 ): Attempt | null {
   if (!sealed || sealed.length > SEALED_LENGTH) return null;
   try {
-    const attempt = JSON.parse(services.keyring.open(sealed, PLACE)) as Attempt;
+    const attempt = JSON.parse(services.keyring.open(sealed, CONTEXT)) as Attempt;
     return attempt.expiresAt > clock.now() ? attempt : null;
   } catch {
     return null;
   }
 }
 
-/** Another issuer or client is another provider: nothing that was begun at one ends at the other. */
+/** An attempt cannot be finished at a provider whose issuer or client has changed. */
 export const clientHash = ({ issuer, clientId }: Pick<OidcProvider, 'issuer' | 'clientId'>): string =>
   hash('sha256', JSON.stringify([issuer, clientId]), 'base64url');
 
 export const stateHash = ({ state }: Attempt): Buffer => Buffer.from(hash('sha256', state, 'hex'), 'hex');
 
-/** A path of our own pages, whatever was given: a browser must not be sent to another site, nor to what answers no page. */
+/** A path of our own pages, or `/` for any other input: the browser must not be sent to another site or to an API. */
 export function ownPath(given: unknown, baseUrl: string): string {
   if (typeof given !== 'string' || !given.startsWith('/')) return '/';
   const url = URL.parse(given, baseUrl);

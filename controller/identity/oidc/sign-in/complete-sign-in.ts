@@ -1,4 +1,4 @@
-/** Whoever a provider vouches for becomes an account with a session, or is told why not: all of it, or nothing. */
+/** Turns the verified identity of a user into a session with an account, or into a problem, in one transaction. */
 import type { ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Actor, Context } from '../../../platform/operation/context.ts';
@@ -15,154 +15,165 @@ import {
 } from '../../access/index.ts';
 import { lockRulesShared, membershipsForAudit } from '../../directory/index.ts';
 import {
-  findDeletedByExternalId,
-  findKeptByExternalId,
-  findUserIdOf,
+  findDeletedScimUserId,
+  findLinkedUserId,
+  findScimUserId,
   insertIdentity,
-  isKeptByScim,
-  isKnownTo,
+  isLinkedAt,
+  isManagedByScim,
 } from '../links/identities-store.ts';
-import { decide, type Found, type Problem, type Verdict } from '../links/link-decision.ts';
+import { type Candidates, decideLink, type LinkDecision, type Problem } from '../links/link-decision.ts';
 import { mayBeRelinked } from '../links/relink-rule.ts';
 import { forbidRelink } from '../links/relink-store.ts';
-import { retryIfTaken } from '../links/retry-if-taken.ts';
+import { retryOnConflict } from '../links/retry-on-conflict.ts';
 import type { ProviderIdentity } from '../provider/provider-request.ts';
 import { lockOidcProviderShared, type OidcProvider } from '../provider/provider-store.ts';
 import { confirmAtSignIn } from '../refresh/confirmations-store.ts';
 import { exclusionOf } from './group-rules.ts';
-import { takeGroups } from './store-groups.ts';
-import { followSuperAdmins } from './super-admins.ts';
+import { storeGroups } from './store-groups.ts';
+import { reconcileSuperAdmins } from './super-admins.ts';
 
-export type Vouched = ProviderIdentity & { provider: OidcProvider };
+export type VerifiedSignIn = ProviderIdentity & { provider: OidcProvider };
 
 export function completeSignIn(
   ctx: Context,
-  told: Vouched,
+  verified: VerifiedSignIn,
   userAgent: string | null,
 ): Promise<{ type: 'signed-in'; signedIn: SignedIn } | { problem: Problem }> {
-  return retryIfTaken(() =>
+  return retryOnConflict(() =>
     ctx.db.transaction(async (tx) => {
       const inside = { ...ctx, db: tx };
-      // Before all other locks, as wherever groups are looked at.
+      // Lock order: the group rules come before all other locks.
       await lockRulesShared(tx);
-      const provider = await lockOidcProviderShared(tx, told.provider);
+      const provider = await lockOidcProviderShared(tx, verified.provider);
       if (!provider) return { problem: 'oidc_expired' as const };
-      const excluded = exclusionOf(provider.options, told);
+      const excluded = exclusionOf(provider.options, verified);
       if (excluded !== null) {
         const { problem, reason } = excluded;
-        await refuse(inside, told, problem, await findUserIdOf(tx, told), reason);
+        await recordRefusal(inside, verified, problem, await findLinkedUserId(tx, verified), reason);
         return { problem };
       }
-      const verdict = decide(await find(inside, told), told.profile);
-      if (verdict.type === 'problem') {
-        // Without userinfo the address is not missing: nobody could ask for it.
+      const decision = decideLink(await findCandidates(inside, verified), verified.profile);
+      if (decision.type === 'problem') {
+        // Without userinfo the address is unknown, not missing.
         const problem =
-          verdict.problem === 'no_email' && told.incomplete ? 'oidc_unavailable' : verdict.problem;
-        await refuse(inside, told, problem, verdict.userId);
+          decision.problem === 'no_email' && verified.incomplete ? 'oidc_unavailable' : decision.problem;
+        await recordRefusal(inside, verified, problem, decision.userId);
         return { problem };
       }
       const userId =
-        verdict.type === 'provision' ? await provision(inside, told, verdict.email) : verdict.user.id;
-      if (verdict.type === 'adopt') await adopt(inside, told, verdict);
-      if (verdict.type === 'known') await follow(inside, told, verdict.user);
-      await confirmAtSignIn(inside, told, told.refreshToken);
-      const { issuer } = told;
-      const { memberships, note } = await takeGroups(inside, { userId, issuer }, told.groups);
-      await followSuperAdmins(inside, provider, [userId]);
+        decision.type === 'provision'
+          ? await createAccount(inside, verified, decision.email)
+          : decision.user.id;
+      if (decision.type === 'adopt') await linkAccount(inside, verified, decision);
+      if (decision.type === 'known') await updateProfile(inside, verified, decision.user);
+      await confirmAtSignIn(inside, verified, verified.refreshToken);
+      const { issuer } = verified;
+      const { memberships, note } = await storeGroups(inside, { userId, issuer }, verified.groups);
+      await reconcileSuperAdmins(inside, provider, [userId]);
       const user = await findUser(tx, userId);
-      if (!user) throw new Error('an account is gone while its row is locked');
+      if (!user) throw new Error('an account disappeared while its row was locked');
       const signedIn = await openSession(inside, user, {
         ...{ method: 'oidc', userAgent },
         metadata: {
-          ...(told.missingClaim === null ? {} : { missingClaim: told.missingClaim }),
+          ...(verified.missingClaim === null ? {} : { missingClaim: verified.missingClaim }),
           ...{ ...note, ...membershipsForAudit(memberships) },
         },
-        secondFactor: isMetAt(provider.options, told) ? 'provider' : null,
-        provider: { issuer, subject: told.subject, sid: told.sid },
-        ...(told.idToken === undefined ? {} : { idToken: told.idToken }),
+        secondFactor: isProvedAtProvider(provider.options, verified) ? 'provider' : null,
+        provider: { issuer, subject: verified.subject, sid: verified.sid },
+        ...(verified.idToken === undefined ? {} : { idToken: verified.idToken }),
       });
       return { type: 'signed-in' as const, signedIn };
     }),
   );
 }
 
-/** Whether a second factor is the provider's: otherwise it is asked for here, where a team requires one. */
-const isMetAt = ({ secondFactor }: ProviderOptions, { hasSecondFactor }: ProviderIdentity): boolean =>
-  secondFactor === 'PROVIDER' || (secondFactor === 'CLAIMS' && hasSecondFactor);
+/** Whether the second factor counts as proved at the provider. Otherwise it is required here, where a team requires one. */
+const isProvedAtProvider = (
+  { secondFactor }: ProviderOptions,
+  { hasSecondFactor }: ProviderIdentity,
+): boolean => secondFactor === 'PROVIDER' || (secondFactor === 'CLAIMS' && hasSecondFactor);
 
-/** Locks the account that it finds. */
-async function find({ db: tx, clock }: Context, told: Vouched): Promise<Found> {
+/** Finds the accounts that the sign-in could get, and locks the one that it returns. */
+async function findCandidates({ db: tx, clock }: Context, verified: VerifiedSignIn): Promise<Candidates> {
   const nobody = { linked: null, sameExternalId: null, sameAddress: null };
-  const linkedId = await findUserIdOf(tx, told);
+  const linkedId = await findLinkedUserId(tx, verified);
   const linked = linkedId === null ? null : await lockUserRow(tx, linkedId);
-  // Its link may have been taken away until it was locked.
-  if (linked && (await findUserIdOf(tx, told)) === linked.id) return { ...nobody, linked };
-  const { keepsScim } = told.provider.options;
-  const keptId = keepsScim ? await findKeptByExternalId(tx, told.subject) : null;
-  const kept = keptId === null ? null : await lockUserRow(tx, keptId);
-  if (kept && (await findKeptByExternalId(tx, told.subject)) === kept.id) {
-    if ((await findUserIdOf(tx, told)) === kept.id) return { ...nobody, linked: kept };
-    const linkedHere = await isKnownTo(tx, told.issuer, kept.id);
-    return { ...nobody, sameExternalId: { user: kept, linkedHere } };
+  // The link may have been removed before the row was locked.
+  if (linked && (await findLinkedUserId(tx, verified)) === linked.id) return { ...nobody, linked };
+  const { keepsScim } = verified.provider.options;
+  const scimUserId = keepsScim ? await findScimUserId(tx, verified.subject) : null;
+  const scimUser = scimUserId === null ? null : await lockUserRow(tx, scimUserId);
+  if (scimUser && (await findScimUserId(tx, verified.subject)) === scimUser.id) {
+    if ((await findLinkedUserId(tx, verified)) === scimUser.id) return { ...nobody, linked: scimUser };
+    const linkedHere = await isLinkedAt(tx, verified.issuer, scimUser.id);
+    return { ...nobody, sameExternalId: { user: scimUser, linkedHere } };
   }
-  // Whom SCIM has deleted does not come back as somebody new.
-  const deletedId = keepsScim && keptId === null ? await findDeletedByExternalId(tx, told.subject) : null;
+  // A user that SCIM has deleted must not come back as a new account.
+  const deletedId =
+    keepsScim && scimUserId === null ? await findDeletedScimUserId(tx, verified.subject) : null;
   const deleted = deletedId === null ? null : await lockUserRow(tx, deletedId);
   if (deleted?.lockedAt) return { ...nobody, linked: deleted };
-  const { email } = told.profile;
+  const { email } = verified.profile;
   const found = email === null ? null : await findUserByEmail(tx, email);
   const user = found && (await lockUserRow(tx, found.id));
-  // It may have got another address until it was locked.
+  // The address may have changed before the row was locked.
   if (!user || user.email.toLowerCase() !== email?.toLowerCase()) return nobody;
-  // Another sign-in of theirs may have made the account since we looked for a link.
-  if ((await findUserIdOf(tx, told)) === user.id) return { ...nobody, linked: user };
-  const keptByScim = keepsScim && (await isKeptByScim(tx, user.id));
-  const linkedHere = await isKnownTo(tx, told.issuer, user.id);
+  // A concurrent sign-in may have created and linked the account.
+  if ((await findLinkedUserId(tx, verified)) === user.id) return { ...nobody, linked: user };
+  const managedByScim = keepsScim && (await isManagedByScim(tx, user.id));
+  const linkedHere = await isLinkedAt(tx, verified.issuer, user.id);
   const unlinked = mayBeRelinked(user, clock.now());
-  return { ...nobody, sameAddress: { user, keptByScim, linkedHere, unlinked } };
+  return { ...nobody, sameAddress: { user, managedByScim, linkedHere, unlinked } };
 }
 
-const self = ({ id, email, name }: Pick<User, 'id' | 'email' | 'name'>): Actor => ({
+const userActor = ({ id, email, name }: Pick<User, 'id' | 'email' | 'name'>): Actor => ({
   ...{ type: 'user', userId: id, email, name },
-  ...{ isSuperAdmin: false, roles: new Map(), sessionId: '', owes: null },
+  ...{ isSuperAdmin: false, roles: new Map(), sessionId: '', requiredAction: null },
 });
 
-async function provision(ctx: Context, told: Vouched, email: string): Promise<string> {
-  const name = told.profile.name ?? email.slice(0, email.indexOf('@')).slice(0, 100);
+async function createAccount(ctx: Context, verified: VerifiedSignIn, email: string): Promise<string> {
+  const name = verified.profile.name ?? email.slice(0, email.indexOf('@')).slice(0, 100);
   const id = await insertUser(ctx.db, {
     ...{ email, name, passwordHash: null, isSuperAdmin: false, authMethod: 'OIDC' },
   });
-  await insertIdentity(ctx.db, told, id);
+  await insertIdentity(ctx.db, verified, id);
   await writeAudit(
-    { ...ctx, actor: self({ id, email, name }) },
+    { ...ctx, actor: userActor({ id, email, name }) },
     ownScope,
-    [{ entityType: 'User', entityId: id, metadata: { issuer: told.issuer, email, name } }],
+    [{ entityType: 'User', entityId: id, metadata: { issuer: verified.issuer, email, name } }],
     'user.provisioned',
   );
-  await pagesChanged(ctx);
+  await notifyUi(ctx);
   return id;
 }
 
-async function adopt(
+async function linkAccount(
   ctx: Context,
-  told: Vouched,
-  { user, by }: Extract<Verdict, { type: 'adopt' }>,
+  verified: VerifiedSignIn,
+  { user, by }: Extract<LinkDecision, { type: 'adopt' }>,
 ): Promise<void> {
-  await insertIdentity(ctx.db, told, user.id);
+  await insertIdentity(ctx.db, verified, user.id);
   if (user.authMethod !== 'OIDC') await updateUser(ctx.db, user.id, { authMethod: 'OIDC' });
   await forbidRelink(ctx.db, user.id);
   await writeAudit(
-    { ...ctx, actor: self(user) },
+    { ...ctx, actor: userActor(user) },
     ownScope,
-    [{ entityType: 'User', entityId: user.id, metadata: { issuer: told.issuer, subject: told.subject, by } }],
+    [
+      {
+        entityType: 'User',
+        entityId: user.id,
+        metadata: { issuer: verified.issuer, subject: verified.subject, by },
+      },
+    ],
     'user.providerLinked',
   );
-  await pagesChanged(ctx);
+  await notifyUi(ctx);
 }
 
-/** The names and addresses of those who sign in there, unless SCIM tells them. */
-async function follow(ctx: Context, { profile }: Vouched, user: User): Promise<void> {
-  if (user.authMethod !== 'OIDC' || (await isKeptByScim(ctx.db, user.id))) return;
+/** Updates name and address from the provider, unless SCIM manages them. */
+async function updateProfile(ctx: Context, { profile }: VerifiedSignIn, user: User): Promise<void> {
+  if (user.authMethod !== 'OIDC' || (await isManagedByScim(ctx.db, user.id))) return;
   const { email, emailVerified, name } = profile;
   const change: { email?: string; name?: string } = {};
   if (name !== null && name !== user.name) change.name = name;
@@ -173,7 +184,7 @@ async function follow(ctx: Context, { profile }: Vouched, user: User): Promise<v
   if (Object.keys(change).length === 0) return;
   await updateUser(ctx.db, user.id, change);
   await writeAudit(
-    { ...ctx, actor: self(user) },
+    { ...ctx, actor: userActor(user) },
     ownScope,
     [
       {
@@ -186,14 +197,14 @@ async function follow(ctx: Context, { profile }: Vouched, user: User): Promise<v
     ],
     'user.profileUpdated',
   );
-  // Pages of theirs show the old name.
+  // The user's open pages display the old name.
   await ctx.services.bus.publish(ctx.db, { type: 'user', userId: user.id });
-  await pagesChanged(ctx);
+  await notifyUi(ctx);
 }
 
-async function refuse(
+async function recordRefusal(
   ctx: Context,
-  { issuer, subject, profile }: Vouched,
+  { issuer, subject, profile }: VerifiedSignIn,
   problem: Problem,
   userId: string | null,
   reason: string | null = null,
@@ -207,5 +218,5 @@ async function refuse(
   await writeAudit(ctx, ownScope, [{ entityType: 'User', entityId: userId, metadata }], 'user.signInFailed');
 }
 
-const pagesChanged = (ctx: Context): Promise<void> =>
+const notifyUi = (ctx: Context): Promise<void> =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });

@@ -1,17 +1,17 @@
-/** What groups of a provider decide beside teams: who may come in, and who is a super admin. No I/O. */
+/** What a provider's groups decide besides teams: who may sign in, and who is a super admin. No I/O. */
 import type { ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
 import type { GroupSettings } from '../../directory/index.ts';
 import type { ProviderIdentity } from '../provider/provider-request.ts';
 
-const GROUPS_CLAIM = 'groups';
+const DEFAULT_GROUPS_CLAIM = 'groups';
 
-/** The claim with the groups; null while nothing hangs on them. */
+/** The claim with the groups; null while no setting needs groups. */
 export const groupsClaimOf = (groups: GroupSettings, options: ProviderOptions): string | null =>
   groups.groupSyncEnabled || options.allowedGroups.length > 0 || options.superAdminGroups.length > 0
-    ? options.groupsClaim || groups.groupsClaim || GROUPS_CLAIM
+    ? options.groupsClaim || groups.groupsClaim || DEFAULT_GROUPS_CLAIM
     : null;
 
-/** As they are stored: with what tells them from those of other providers. */
+/** Group names as they are stored, with the prefix of the provider. */
 export const prefixed = (names: readonly string[], { groupPrefix }: ProviderOptions): string[] =>
   names.map((name) => `${groupPrefix}${name}`);
 
@@ -22,7 +22,7 @@ export interface Exclusion {
 
 const notAllowed = (reason: string): Exclusion => ({ problem: 'not_allowed', reason });
 
-/** Why somebody is not let in; null where they are. What is not known lets nobody in. */
+/** Why the settings exclude the user; null where they do not. Unknown groups exclude. */
 export function exclusionOf(
   options: ProviderOptions,
   { profile, groups }: Pick<ProviderIdentity, 'profile' | 'groups'>,
@@ -35,14 +35,14 @@ export function exclusionOf(
     if (profile.emailVerified !== true)
       return {
         problem: 'email_unverified',
-        reason: 'the address is not verified, so that its domain says nothing',
+        reason: 'the address is not verified, so its domain does not count',
       };
   }
   if (allowedGroups.length === 0) return null;
   if (!groups?.known)
-    return notAllowed(`groups are not known: ${groups?.reason ?? 'the provider does not say'}`);
+    return notAllowed(`the groups are unknown: ${groups?.reason ?? 'the provider does not send them'}`);
   const allowed = prefixed(allowedGroups, options);
   return groups.names.some((name) => allowed.includes(name))
     ? null
-    : notAllowed('in none of the allowed groups');
+    : notAllowed('the user is in none of the allowed groups');
 }

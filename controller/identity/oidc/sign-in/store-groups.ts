@@ -1,11 +1,11 @@
-/** The groups that a provider names at a sign-in, and the memberships that follow. */
+/** Stores the groups of a sign-in and reconciles the memberships. */
 
 import type { Context } from '../../../platform/operation/context.ts';
 import { type MembershipChange, reconcileMemberships, replaceClaimedGroups } from '../../directory/index.ts';
 import type { ClaimedGroups } from './claims.ts';
 
-/** In a transaction. `groups` is null while they do not count; `note` is for the audit row. */
-export async function takeGroups(
+/** Runs in a transaction. `groups` is null while groups do not count; `note` is for the audit row. */
+export async function storeGroups(
   ctx: Context,
   { userId, issuer }: { userId: string; issuer: string },
   groups: ClaimedGroups | null,

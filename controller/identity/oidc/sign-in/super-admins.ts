@@ -1,4 +1,4 @@
-/** Super admins by a group of their provider: for as long as they are in it. Those whom somebody has made one stay. */
+/** Super admins by a group of their provider, for as long as they are members. Manually appointed super admins stay. */
 
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Context } from '../../../platform/operation/context.ts';
@@ -6,24 +6,24 @@ import { ownScope } from '../../../platform/operation/operation.ts';
 import { endSessions } from '../../access/index.ts';
 import type { OidcProvider } from '../provider/provider-store.ts';
 import { prefixed } from './group-rules.ts';
-import { writeSuperAdminsOf } from './super-admins-store.ts';
+import { writeSuperAdmins } from './super-admins-store.ts';
 
 /**
- * In a transaction that holds the rules of groups, after the groups were written. Of everybody, or of some. Nobody is kept
- * because he is the last: `headgate recover` makes another one.
+ * Reconciles super admins with the groups of a provider, for all users or for some. Call it in a transaction that holds the group
+ * rules, after the groups were written. The last super admin may lose the right too: `headgate recover` makes another one.
  */
-export async function followSuperAdmins(
+export async function reconcileSuperAdmins(
   ctx: Context,
   provider: Pick<OidcProvider, 'issuer' | 'options'>,
   userIds: readonly string[] | null,
 ): Promise<void> {
-  const { made, unmade } = await writeSuperAdminsOf(ctx.db, {
+  const { granted, revoked } = await writeSuperAdmins(ctx.db, {
     ...{ issuer: provider.issuer, userIds },
     names: prefixed(provider.options.superAdminGroups, provider.options),
   });
   const changes = [
-    ...made.map((user) => ({ user, is: true })),
-    ...unmade.map((user) => ({ user, is: false })),
+    ...granted.map((user) => ({ user, is: true })),
+    ...revoked.map((user) => ({ user, is: false })),
   ];
   if (changes.length === 0) return;
   await writeAudit(

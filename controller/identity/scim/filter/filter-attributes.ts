@@ -1,11 +1,11 @@
-/** By which attributes users and groups are found, and where they are kept. */
+/** The attributes by which users, groups and members can be filtered, and their SQL. */
 import { SCIM_URNS } from '../../../../schemas/scim/common.ts';
 import type { Attributes, Column, ManyValued } from './filter-sql.ts';
 
-/** RFC 7643: `id`, `externalId` and references are compared as they are, all else whatever the case. */
+/** RFC 7643: `id`, `externalId` and references are case-sensitive, all other attributes are not. */
 const text = (sql: string, caseExact = false): Column => ({ type: 'text', sql, caseExact });
 const date = (sql: string): Column => ({ type: 'date', sql });
-const ABSENT: Column = { type: 'absent' };
+const NOT_STORED: Column = { type: 'absent' };
 
 const times = (table: string) => ({
   'meta.created': date(`${table}.created_at`),
@@ -30,7 +30,7 @@ const GROUPS: ManyValued = {
   parts: { value: text('g.id', true), display: text('g.display_name') },
 };
 
-/** Of `scim_users s`. */
+/** Attributes of `scim_users s`. */
 export const USER_ATTRIBUTES: Attributes = {
   refusal: 'invalidFilter',
   known:
@@ -47,9 +47,9 @@ export const USER_ATTRIBUTES: Attributes = {
     emails: EMAILS,
     groups: GROUPS,
     schemas: text(`'${SCIM_URNS.user}'`),
-    // Microsoft's guide: Entra ID asks whether somebody has a manager before it sets one.
-    manager: ABSENT,
-    'manager.value': ABSENT,
+    // Microsoft's guide: Entra ID filters by the manager before it sets one. We do not store it.
+    manager: NOT_STORED,
+    'manager.value': NOT_STORED,
     ...times('s'),
   },
 };
@@ -60,7 +60,7 @@ const MEMBER_PARTS: ManyValued['parts'] = {
   type: text("'User'"),
 };
 
-/** Of `directory_groups g`. */
+/** Attributes of `directory_groups g`. */
 export const GROUP_ATTRIBUTES: Attributes = {
   refusal: 'invalidFilter',
   known: 'id, externalId, displayName, members (value, display, type), meta.created and meta.lastModified',
@@ -78,7 +78,7 @@ export const GROUP_ATTRIBUTES: Attributes = {
   },
 };
 
-/** Of `directory_group_members m` and `scim_users u`, as the path of a PATCH chooses them. */
+/** Attributes of `directory_group_members m` and `scim_users u`, for the path of a PATCH. */
 export const MEMBER_ATTRIBUTES: Attributes = {
   refusal: 'invalidPath',
   known: 'value, display and type',

@@ -1,14 +1,14 @@
-/** A filter over a value that is at hand. Pure. */
+/** Evaluates a filter over a value in memory. Pure. */
 
-import { refused } from '../refusals.ts';
+import { scimError } from '../scim-errors.ts';
 import type { Compared, Filter } from './filter.ts';
 
-/** By the names that the filter uses, in lower case. */
+/** Attribute values by name in lower case. */
 export type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 /**
- * Texts are compared whatever their case. A boolean that is absent is false. What the value has no place for is refused.
- * @throws BAD_REQUEST (invalidPath)
+ * Compares texts case-insensitively. An absent boolean is false.
+ * @throws BAD_REQUEST (invalidPath) for an unknown attribute.
  */
 export function matchesFilter(filter: Filter, values: Values): boolean {
   switch (filter.op) {
@@ -39,11 +39,11 @@ function compare(found: string | boolean | undefined, op: Operator, value: Compa
   if (typeof found === 'boolean') {
     const wanted = String(value).toLowerCase();
     if (!['true', 'false'].includes(wanted) || (op !== 'eq' && op !== 'ne'))
-      throw refused('invalidPath', 'primary is true or false, compared with eq and ne');
+      throw scimError('invalidPath', 'primary is true or false, compared with eq and ne');
     return (String(found) === wanted) === (op === 'eq');
   }
   if (typeof value !== 'string')
-    throw refused('invalidPath', 'Texts are compared with texts in quotation marks');
+    throw scimError('invalidPath', 'Texts are compared with texts in quotation marks');
   if (found === undefined) return op === 'ne';
   const [a, b] = [found.toLowerCase(), value.toLowerCase()];
   switch (op) {
@@ -69,7 +69,7 @@ function compare(found: string | boolean | undefined, op: Operator, value: Compa
 }
 
 const unknownPart = (name: string, values: Values): Error =>
-  refused(
+  scimError(
     'invalidPath',
-    `${name.slice(0, 60)} is no part of it; there are ${Object.keys(values).join(', ')}`,
+    `${name.slice(0, 60)} is not one of its attributes, which are ${Object.keys(values).join(', ')}`,
   );

@@ -1,13 +1,13 @@
-/** A filter as a condition of PostgreSQL. What a caller wrote goes into bindings alone. */
+/** Translates a filter into a condition of PostgreSQL. Values of the caller go into bindings only. */
 import type { Knex } from 'knex';
-import { refused, type ScimType } from '../refusals.ts';
+import { type ScimType, scimError } from '../scim-errors.ts';
 import type { Compared, CompareOperator, Filter } from './filter.ts';
 
-/** What an attribute is compared by; `sql` is of our own making. */
+/** How an attribute is compared; `sql` is always our own text. */
 export type Column =
   | { type: 'text'; sql: string; caseExact: boolean }
   | { type: 'boolean' | 'date'; sql: string }
-  /** Known to the schema and kept for nobody. */
+  /** The schema has it, but we store it for no user. */
   | { type: 'absent' };
 
 /** An attribute with several values: a FROM that ends in a WHERE, and the parts of each. */
@@ -18,11 +18,11 @@ export interface ManyValued {
 }
 
 export interface Attributes {
-  /** By name in lower case; parts as `name.givenname`. */
+  /** By name in lower case; sub-attributes as `name.givenname`. */
   columns: Readonly<Record<string, Column | ManyValued>>;
-  /** In words, for whoever asks for another one. */
+  /** The list for the error message. */
   known: string;
-  /** What a refusal is called: `invalidPath` in a path. */
+  /** The scimType of an error: `invalidPath` in a path. */
   refusal: ScimType;
 }
 
@@ -31,13 +31,13 @@ export interface Condition {
   bindings: Knex.RawBinding[];
 }
 
-/** @throws BAD_REQUEST for an attribute that is not kept, and for a value that is none of it. */
+/** @throws BAD_REQUEST for an unknown attribute, or a value of the wrong type. */
 export function toCondition(filter: Filter, attributes: Attributes): Condition {
   switch (filter.op) {
     case 'and':
     case 'or': {
       const parts = filter.of.map((one) => toCondition(one, attributes));
-      return joined(parts, filter.op === 'and' ? ' AND ' : ' OR ');
+      return join(parts, filter.op === 'and' ? ' AND ' : ' OR ');
     }
     case 'not': {
       const { sql, bindings } = toCondition(filter.of, attributes);
@@ -54,7 +54,7 @@ export function toCondition(filter: Filter, attributes: Attributes): Condition {
   }
 }
 
-const joined = (parts: readonly Condition[], between: string): Condition => ({
+const join = (parts: readonly Condition[], between: string): Condition => ({
   sql: `(${parts.map(({ sql }) => sql).join(between)})`,
   bindings: parts.flatMap(({ bindings }) => bindings),
 });
@@ -70,36 +70,36 @@ function leaf(filter: Leaf, attributes: Attributes): Condition {
   const { attribute, sub } = filter;
   const name = sub === null ? attribute : `${attribute}.${sub}`;
   const own = Object.hasOwn(attributes.columns, name) ? attributes.columns[name] : undefined;
-  if (own?.type === 'many') return ofMany(own, 'value', filter, attributes);
-  if (own) return ofColumn(own, filter, name, attributes);
+  if (own?.type === 'many') return manyCondition(own, 'value', filter, attributes);
+  if (own) return columnCondition(own, filter, name, attributes);
   const many = sub !== null && Object.hasOwn(attributes.columns, attribute) && attributes.columns[attribute];
-  if (many && many.type === 'many') return ofMany(many, sub, filter, attributes);
-  // `name pr`: one of its parts is.
+  if (many && many.type === 'many') return manyCondition(many, sub, filter, attributes);
+  // `name pr` holds where one of its sub-attributes is present.
   const parts = Object.entries(attributes.columns).filter(([key]) => key.startsWith(`${name}.`));
   if (filter.op === 'present' && parts.length > 0)
-    return joined(
+    return join(
       parts.flatMap(([key, column]) =>
-        column.type === 'many' ? [] : [ofColumn(column, filter, key, attributes)],
+        column.type === 'many' ? [] : [columnCondition(column, filter, key, attributes)],
       ),
       ' OR ',
     );
   throw unknownAttribute(name, attributes);
 }
 
-function ofMany(many: ManyValued, part: string, filter: Leaf, attributes: Attributes): Condition {
+function manyCondition(many: ManyValued, part: string, filter: Leaf, attributes: Attributes): Condition {
   const column = Object.hasOwn(many.parts, part) ? many.parts[part] : undefined;
   const name = `${filter.attribute}.${part}`;
   if (!column) throw unknownAttribute(name, attributes);
-  return exists(many, ofColumn(column, filter, name, attributes));
+  return exists(many, columnCondition(column, filter, name, attributes));
 }
 
-/** False, and never unknown: NOT makes it true. */
-function ofColumn(column: Column, filter: Leaf, name: string, attributes: Attributes): Condition {
+/** COALESCE turns NULL into FALSE, so that NOT makes it true. */
+function columnCondition(column: Column, filter: Leaf, name: string, attributes: Attributes): Condition {
   const { sql, bindings } =
     filter.op === 'present'
       ? { sql: presence(column), bindings: [] }
       : comparison(column, filter.op, filter.value, (reason) =>
-          refused(attributes.refusal, `${name} ${filter.op}: ${reason}`),
+          scimError(attributes.refusal, `${name} ${filter.op}: ${reason}`),
         );
   return { sql: `COALESCE(${sql}, FALSE)`, bindings };
 }
@@ -118,7 +118,7 @@ function comparison(
   wrong: (reason: string) => Error,
 ): Condition {
   if (value === null) {
-    // RFC 7643, 2.5: null is to be unassigned.
+    // RFC 7643, 2.5: null means unassigned.
     if (op !== 'eq' && op !== 'ne') throw wrong('null is compared with eq and ne only');
     return { sql: `(${op === 'eq' ? 'NOT ' : ''}COALESCE(${presence(column)}, FALSE))`, bindings: [] };
   }
@@ -164,7 +164,7 @@ function booleanComparison(
   value: Compared,
   wrong: (reason: string) => Error,
 ): Condition {
-  // Texts as well: Microsoft Entra ID writes "True".
+  // Texts are accepted too, because Microsoft Entra ID sends "True".
   const wanted = typeof value === 'string' ? { true: true, false: false }[value.toLowerCase()] : value;
   if (typeof wanted !== 'boolean' || (op !== 'eq' && op !== 'ne'))
     throw wrong('it is true or false, compared with eq and ne');
@@ -191,4 +191,4 @@ function dateComparison(
 }
 
 const unknownAttribute = (name: string, { known, refusal }: Attributes): Error =>
-  refused(refusal, `${name.slice(0, 60)} is not what this is chosen by; there are ${known}`);
+  scimError(refusal, `${name.slice(0, 60)} is not an attribute to filter by; use ${known}`);

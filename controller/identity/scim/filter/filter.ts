@@ -1,12 +1,12 @@
 /**
- * Filters and paths of SCIM (RFC 7644, 3.4.2.2 and 3.5.2): comparisons, `pr`, `and`, `or`, `not`, parentheses, and values
- * that a filter of their own chooses, `emails[type eq "work"].value`.
+ * Parses filters and paths of SCIM (RFC 7644, 3.4.2.2 and 3.5.2): comparisons, `pr`, `and`, `or`, `not`, parentheses, and value
+ * filters such as `emails[type eq "work"].value`.
  *
- * Read by hand in one pass, so that no text takes long, and with bounds on length, comparisons and depth. What is not
- * understood is refused: a filter that was left out would mean everybody.
+ * A hand-written parser with one pass, so that no input is slow, and with limits on length, comparisons and depth. Anything
+ * that it does not understand is an error: an ignored filter would match everybody.
  */
 import { SCIM_LIMITS, SCIM_URNS } from '../../../../schemas/scim/common.ts';
-import { refused, type ScimType } from '../refusals.ts';
+import { type ScimType, scimError } from '../scim-errors.ts';
 
 export type Compared = string | boolean | number | null;
 export const COMPARE_OPERATORS = ['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'] as const;
@@ -17,16 +17,16 @@ export type Filter =
   | { op: 'and' | 'or'; of: Filter[] }
   | { op: 'not'; of: Filter }
   | { op: 'present'; attribute: string; sub: string | null }
-  /** One of the values fulfils `where`, in which attributes are parts of the value. */
+  /** One of the values matches `where`, whose attributes are sub-attributes of the value. */
   | { op: 'some'; attribute: string; where: Filter }
   | { op: CompareOperator; attribute: string; sub: string | null; value: Compared };
 
 export interface Path {
   /** In lower case; null for an attribute of an extension. */
   attribute: string | null;
-  /** Which of its values. Null where nothing is said. */
+  /** Selects values of the attribute; null without a filter. */
   where: Filter | null;
-  /** As `where` was written. */
+  /** The source text of `where`. */
   whereText: string | null;
   /** In lower case. */
   sub: string | null;
@@ -39,13 +39,13 @@ interface Token {
   from: number;
   to: number;
 }
-type Wrong = (message: string) => Error;
+type MakeError = (message: string) => Error;
 
 const WORD = /[\w.:$-]/;
 const SIGNS: readonly string[] = ['[', ']', '(', ')'];
 
-function tokens(text: string, limit: number, wrong: Wrong): Token[] {
-  if (text.length > limit) throw wrong(`is longer than ${limit} characters`);
+function tokens(text: string, limit: number, makeError: MakeError): Token[] {
+  if (text.length > limit) throw makeError(`is longer than ${limit} characters`);
   const found: Token[] = [];
   let at = 0;
   while (at < text.length) {
@@ -58,55 +58,55 @@ function tokens(text: string, limit: number, wrong: Wrong): Token[] {
     } else if (char === '"') {
       while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
       at += 1;
-      found.push({ kind: 'text', text: unquoted(text.slice(from, at), wrong), from, to: at });
+      found.push({ kind: 'text', text: unquote(text.slice(from, at), makeError), from, to: at });
     } else if (WORD.test(char)) {
       while (at < text.length && WORD.test(text.charAt(at))) at += 1;
       found.push({ kind: 'word', text: text.slice(from, at), from, to: at });
     } else {
-      throw wrong(`is not understood at character ${from + 1}`);
+      throw makeError(`is not understood at character ${from + 1}`);
     }
   }
   return found;
 }
 
-/** A string as JSON writes it: RFC 7644, 3.4.2.2. */
-function unquoted(text: string, wrong: Wrong): string {
+/** Parses a JSON string: RFC 7644, 3.4.2.2. */
+function unquote(text: string, makeError: MakeError): string {
   let value: string;
   try {
     value = JSON.parse(text) as string;
   } catch {
-    throw wrong('has a text that does not end, or with an unknown escape; write it as in JSON');
+    throw makeError('has a text without an end or with an unknown escape; write it as in JSON');
   }
-  if (value.includes('\0')) throw wrong('has a text with the character NUL, which nothing here has');
+  if (value.includes('\0')) throw makeError('has a text with the character NUL, which no value contains');
   return value;
 }
 
 class Reader {
   readonly #text: string;
   readonly #tokens: Token[];
-  readonly #wrong: Wrong;
+  readonly #makeError: MakeError;
   #at = 0;
   #comparisons = 0;
   #depth = 0;
 
-  constructor(text: string, limit: number, wrong: Wrong) {
+  constructor(text: string, limit: number, makeError: MakeError) {
     this.#text = text;
-    this.#wrong = wrong;
-    this.#tokens = tokens(text, limit, wrong);
+    this.#makeError = makeError;
+    this.#tokens = tokens(text, limit, makeError);
   }
 
-  /** What must stand at the end of all. */
+  /** Asserts that all tokens are read. */
   end(): void {
     const token = this.#tokens[this.#at];
     if (token)
-      throw this.#wrong(`goes on after its end with "${shown(token.text)}" at character ${token.from + 1}`);
+      throw this.#makeError(`has "${excerpt(token.text)}" after its end at character ${token.from + 1}`);
   }
 
-  /** `inside` of brackets, attributes are parts. Of the lowest precedence is `or`. */
+  /** `inside` brackets, attributes are sub-attributes. `or` has the lowest precedence. */
   filter(inside: boolean): Filter {
     this.#depth += 1;
     if (this.#depth > SCIM_LIMITS.filterDepth)
-      throw this.#wrong(`is nested deeper than ${SCIM_LIMITS.filterDepth} levels`);
+      throw this.#makeError(`is nested deeper than ${SCIM_LIMITS.filterDepth} levels`);
     const read = this.#joined('or', () => this.#joined('and', () => this.#unit(inside)));
     this.#depth -= 1;
     return read;
@@ -141,10 +141,10 @@ class Reader {
   #expression(inside: boolean): Filter {
     this.#comparisons += 1;
     if (this.#comparisons > SCIM_LIMITS.filterTerms)
-      throw this.#wrong(`has more than ${SCIM_LIMITS.filterTerms} comparisons`);
+      throw this.#makeError(`has more than ${SCIM_LIMITS.filterTerms} comparisons`);
     const { attribute, where, sub } = this.path(inside);
-    if (attribute === null) throw this.#wrong('asks for an attribute of an extension, and none is kept');
-    if (inside && sub !== null) throw this.#wrong('compares parts of parts');
+    if (attribute === null) throw this.#makeError('has an attribute of an extension, which is not supported');
+    if (inside && sub !== null) throw this.#makeError('compares sub-attributes of sub-attributes');
     if (where !== null && sub === null) return { op: 'some', attribute, where };
     const compared = this.#comparison(where === null ? attribute : (sub ?? ''), where === null ? sub : null);
     return where === null ? compared : { op: 'some', attribute, where: { op: 'and', of: [where, compared] } };
@@ -156,8 +156,8 @@ class Reader {
     if (op === 'pr') return { op: 'present', attribute, sub };
     const known = COMPARE_OPERATORS.find((one) => one === op);
     if (known === undefined)
-      throw this.#wrong(
-        `has "${shown(word)}" where one of ${COMPARE_OPERATORS.join(', ')} and pr is understood`,
+      throw this.#makeError(
+        `has "${excerpt(word)}" instead of one of ${COMPARE_OPERATORS.join(', ')} and pr`,
       );
     return { op: known, attribute, sub, value: this.#value() };
   }
@@ -169,16 +169,16 @@ class Reader {
       const value: unknown = JSON.parse(word.toLowerCase());
       if (value === null || typeof value === 'boolean' || typeof value === 'number') return value;
     } catch {
-      // Told below.
+      // The error is thrown below.
     }
-    throw this.#wrong(`has the value ${shown(word)}; write texts in quotation marks`);
+    throw this.#makeError(`has the value ${excerpt(word)}; write texts in quotation marks`);
   }
 
   path(inside: boolean): Path {
     const { attribute, sub } = this.#name(this.#take('word', 'an attribute'));
     if (!this.#is('[')) return { attribute, where: null, whereText: null, sub };
-    if (sub !== null) throw this.#wrong('chooses among values of a part');
-    if (inside) throw this.#wrong('has brackets in brackets');
+    if (sub !== null) throw this.#makeError('filters the values of a sub-attribute');
+    if (inside) throw this.#makeError('has brackets inside brackets');
     const from = this.#tokens[this.#at]?.to ?? 0;
     this.#take('[', '"["');
     const where = this.filter(true);
@@ -189,7 +189,7 @@ class Reader {
     if (!next.startsWith('.')) return { attribute, where, whereText, sub: null };
     this.#at += 1;
     const part = next.slice(1).toLowerCase();
-    if (!NAME.test(part)) throw this.#wrong(`has the part "${shown(next)}"`);
+    if (!NAME.test(part)) throw this.#makeError(`has the invalid sub-attribute "${excerpt(next)}"`);
     return { attribute, where, whereText, sub: part };
   }
 
@@ -204,8 +204,8 @@ class Reader {
   #take(kind: Kind, what: string): string {
     const token = this.#tokens[this.#at];
     if (token?.kind !== kind)
-      throw this.#wrong(
-        `wants ${what} ${token ? `before "${shown(token.text)}" at character ${token.from + 1}` : 'at its end'}`,
+      throw this.#makeError(
+        `needs ${what} ${token ? `before "${excerpt(token.text)}" at character ${token.from + 1}` : 'at its end'}`,
       );
     this.#at += 1;
     return token.text;
@@ -219,52 +219,52 @@ class Reader {
     const parts = plain.split('.');
     const [attribute = '', sub = null] = parts;
     if (parts.length > 2 || !parts.every((part) => NAME.test(part)))
-      throw this.#wrong(`has the attribute "${shown(text)}", which there is not`);
+      throw this.#makeError(`has the attribute "${excerpt(text)}", which does not exist`);
     return { attribute, sub };
   }
 }
 
-/** `$ref` is one. */
+/** Includes `$ref`. */
 const NAME = /^[a-z$][\w$-]*$/;
-const shown = (text: string): string => text.slice(0, 60).toWellFormed();
+const excerpt = (text: string): string => text.slice(0, 60).toWellFormed();
 
 const CORE = [SCIM_URNS.user, SCIM_URNS.group].map((urn) => `${urn.toLowerCase()}:`);
 
 const ENTERPRISE = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:user:';
-/** It is asked about, though not kept, with and without the name of its schema. */
+/** Providers filter by it, with and without the name of its schema, although it is not stored. */
 const MANAGER = `${ENTERPRISE}manager`;
 
-/** The names of the core schemas may stand before their attributes: RFC 7644, 3.10. */
+/** Attributes may have the URN of a core schema as prefix: RFC 7644, 3.10. */
 export function withoutCoreUrn(name: string): string {
   const lower = name.toLowerCase();
   const urn = CORE.find((one) => lower.startsWith(one));
   return urn === undefined ? name : name.slice(urn.length);
 }
 
-const refusing =
-  (scimType: ScimType, what: string): Wrong =>
+const errorFor =
+  (scimType: ScimType, what: string): MakeError =>
   (message) =>
-    refused(scimType, `The ${what} ${message}`);
+    scimError(scimType, `The ${what} ${message}`);
 
-/** @throws BAD_REQUEST (invalidFilter) for all that is not understood. */
+/** @throws BAD_REQUEST (invalidFilter) for a syntax error. */
 export function parseFilter(text: string): Filter {
-  const reader = new Reader(text, SCIM_LIMITS.filterLength, refusing('invalidFilter', 'filter'));
+  const reader = new Reader(text, SCIM_LIMITS.filterLength, errorFor('invalidFilter', 'filter'));
   const filter = reader.filter(false);
   reader.end();
   return filter;
 }
 
-/** @throws BAD_REQUEST (invalidPath) for all that is not understood. */
+/** @throws BAD_REQUEST (invalidPath) for a syntax error. */
 export function parsePath(text: string): Path {
-  const reader = new Reader(text, SCIM_LIMITS.pathLength, refusing('invalidPath', 'path'));
+  const reader = new Reader(text, SCIM_LIMITS.pathLength, errorFor('invalidPath', 'path'));
   const path = reader.path(false);
   reader.end();
   return path;
 }
 
-/** What stands in the brackets of a path. @throws BAD_REQUEST (invalidPath) */
+/** Parses the text between the brackets of a path. @throws BAD_REQUEST (invalidPath) */
 export function parseWhere(text: string): Filter {
-  const reader = new Reader(text, SCIM_LIMITS.pathLength, refusing('invalidPath', 'path'));
+  const reader = new Reader(text, SCIM_LIMITS.pathLength, errorFor('invalidPath', 'path'));
   const where = reader.filter(true);
   reader.end();
   return where;

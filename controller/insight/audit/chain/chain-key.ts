@@ -1,9 +1,9 @@
 /**
- * The key of the audit chain: random, stored sealed under the keyring, and sealed anew with every rotation, so that the log
- * stays verifiable when earlier keys are gone. Sealed with it is where it begins: events before have no code (MAC), and none
- * after may lack one. So it protects numbered events from whoever only writes to the database, as long as it is there. Nothing
- * in the database shows that it was taken away, with all codes: that takes its head, or where the key began, from elsewhere
- * (`head.ts`). What has no number yet is believed.
+ * The key of the audit chain. It is random, sealed by the keyring and resealed with every rotation, so the log stays
+ * verifiable after old keyring keys are gone. Its starting point is sealed with it: events before it have no code (MAC), and
+ * every later event must have one. This protects numbered events from an attacker who can only write to the database.
+ * If the attacker removes the key and all codes, the database does not show it; compare with a logged head (`log-head.ts`).
+ * Events without a number are not protected.
  */
 import { randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
@@ -18,7 +18,7 @@ import type { ChainKey, ChainLink } from './chain.ts';
 import { insertSealedKey, readSealedKey } from './chain-key-store.ts';
 
 const ID = 'chain';
-const PLACE = sealingContext('audit_keys', ID);
+const CONTEXT = sealingContext('audit_keys', ID);
 
 interface Sealed {
   key: string;
@@ -26,24 +26,24 @@ interface Sealed {
   anchor: ChainLink;
 }
 
-/** Null where the log has never had one. @throws KeyringError where the key that it is sealed with is not here. */
+/** Null where the log has never had a key. @throws KeyringError where the keyring lacks the key that it is sealed with. */
 export async function readChainKey(db: Knex, keyring: Pick<Keyring, 'open'>): Promise<ChainKey | null> {
   const sealed = await readSealedKey(db, ID);
   if (sealed === null) return null;
-  const { key, after, anchor } = JSON.parse(keyring.open(sealed, PLACE)) as Sealed;
+  const { key, after, anchor } = JSON.parse(keyring.open(sealed, CONTEXT)) as Sealed;
   return { key: Buffer.from(key, 'base64url'), after, anchor };
 }
 
 /**
- * In the leader's transaction. The first time it creates the key; an event tells of it where there were events before.
- * @throws UNAVAILABLE where the log had a key that is gone.
+ * Runs in the leader's transaction and creates the key the first time. If the log has events already, it records the new key
+ * in an event. @throws UNAVAILABLE where the log had a key that is gone.
  */
 export async function ensureChainKey(
   tx: Knex,
   { bus, keyring }: Pick<Services, 'bus' | 'keyring'>,
 ): Promise<ChainKey> {
-  const known = await readChainKey(tx, keyring);
-  if (known) return known;
+  const existing = await readChainKey(tx, keyring);
+  if (existing) return existing;
   if (await hasKeyedHead(tx))
     throw unavailable(
       'The key of the audit log is gone from the table audit_keys; put it back from a backup of the database',
@@ -51,9 +51,9 @@ export async function ensureChainKey(
   const { seq, hash } = await readHead(tx);
   const anchor = await readAnchor(tx);
   const key = randomBytes(32);
-  const made = { key, after: { seq, hash }, anchor: { seq: anchor.seq, hash: anchor.hash } };
-  const text = JSON.stringify({ ...made, key: key.toString('base64url') } satisfies Sealed);
-  await insertSealedKey(tx, ID, keyring.seal(text, PLACE));
+  const created = { key, after: { seq, hash }, anchor: { seq: anchor.seq, hash: anchor.hash } };
+  const text = JSON.stringify({ ...created, key: key.toString('base64url') } satisfies Sealed);
+  await insertSealedKey(tx, ID, keyring.seal(text, CONTEXT));
   if (seq > 0)
     await writeAudit(
       { db: tx, actor: { type: 'system', name: 'audit' }, ipAddress: null, services: { bus } },
@@ -61,5 +61,5 @@ export async function ensureChainKey(
       [{ entityType: 'AuditLog', entityId: null, metadata: { after: seq, hash } }],
       'audit.keyed',
     );
-  return made;
+  return created;
 }

@@ -1,7 +1,7 @@
 /**
- * Numbers the audit log. Writers leave rows without a number and never wait for one another; this one, on the leader, puts
- * what is committed into one order without gaps. A row that becomes visible late comes late in the order: whoever reads by
- * number misses none.
+ * Numbers the audit log. Writers insert rows without a number and never wait for each other. The chainer, on the leader, numbers
+ * the committed rows without gaps. A row that becomes visible late gets a late number, so that a reader who follows the numbers
+ * misses no row.
  */
 import type { Knex } from 'knex';
 import type { Clock } from '../../../../reconcilers/engine/clock.ts';
@@ -17,7 +17,7 @@ import { ensureChainKey } from './chain-key.ts';
 
 const KEY = 'log';
 const BATCH = 500;
-/** Signals may be lost. */
+/** A safety net, because signals may be lost. */
 const EVERY_MS = 1_000;
 const RETRY_MS = { first: 1_000, cap: 10_000 };
 const DEADLINE_MS = 60_000;
@@ -50,7 +50,7 @@ export function createAuditChainer(options: {
       }
     },
     resync: () => EVERY_MS,
-    onFailure: (_, error) => log.warn({ reason: messageOf(error) }, 'audit log not numbered'),
+    onFailure: (_, error) => log.warn({ reason: messageOf(error) }, 'audit events could not be numbered'),
   });
   const off: (() => void)[] = [];
   return {
@@ -70,8 +70,8 @@ export function createAuditChainer(options: {
 }
 
 /**
- * Numbers what waits, at most one batch; answers how many. `fence` keeps a second one out until the transaction ends: two
- * would give one number twice, which the database refuses.
+ * Numbers at most one batch of waiting rows and returns how many. `fence` keeps a second chainer out until the transaction ends:
+ * two chainers would use a number twice, which the database rejects.
  */
 export function numberNext(
   { db, services }: Pick<Context, 'db'> & { services: Pick<Services, 'bus' | 'keyring'> },

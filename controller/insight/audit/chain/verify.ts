@@ -3,43 +3,43 @@ import type { AuditEvent } from '../../../../schemas/api/audit.ts';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
 import { isPruneRecorded, readAnchor } from '../retention-store.ts';
 import { anyUnnumbered, readChain, readHead } from '../store.ts';
-import { type ChainKey, type ChainLink, follows, isBeginning, keyedFromOf } from './chain.ts';
+import { type ChainKey, type ChainLink, firstKeyedSeq, follows, isBeginning } from './chain.ts';
 import { readChainKey } from './chain-key.ts';
 
-const PIECE = 1_000;
+const BATCH = 1_000;
 
-export interface AuditVerdict {
+export interface AuditVerification {
   /** The number of the last event. */
   events: number;
-  /** The number of the first event that is kept: those before it were deleted as the retention says. */
+  /** The number of the first event in the log: the retention has deleted earlier ones. */
   from: number;
-  /** The number of the first event whose hash takes the key; null where the log has no key yet. */
+  /** The number of the first event with a MAC; null where the log has no key yet. */
   keyedFrom: number | null;
-  /** Events that wait for their number: they are not looked at. */
+  /** Whether events wait for their number; they are not verified. */
   unnumbered: boolean;
-  /** The first number that does not hold, and what stands under it: null where the row is gone. */
+  /** The first number that fails, with its event; the event is null where the row is gone. */
   broken: { seq: number; event: AuditEvent | null } | null;
 }
 
 /**
- * Reads the whole audit log, as one state of the database: the log may grow, and be shortened, while it is read. Events that
- * have no number yet are not looked at. Those that are older than the retention are gone: the first that is kept follows the
- * last of them, whose hash is kept, and told by an event of the log itself. `witness` is an event as somebody else noted it.
- * @throws KeyringError where the key of the log is sealed with one that is not here.
+ * Verifies the whole audit log in one snapshot of the database, because the log may grow and be pruned meanwhile. Events without
+ * a number are not verified. Events beyond the retention are gone: the first remaining event must follow the last deleted one,
+ * whose hash is stored and also recorded by an event of the log. `witness` is a link that was noted outside the database.
+ * @throws KeyringError where the keyring lacks the key that the log's key is sealed with.
  */
-export function auditVerdict(
+export function verifyAuditLog(
   db: Knex,
   keyring: Pick<Keyring, 'open'>,
   witness: ChainLink | null = null,
-): Promise<AuditVerdict> {
+): Promise<AuditVerification> {
   return db.transaction(
     async (tx) => {
       const key = await readChainKey(tx, keyring);
       const { seq: events } = await readHead(tx);
       const from = (await readAnchor(tx)).seq + 1;
       const unnumbered = await anyUnnumbered(tx);
-      const keyedFrom = keyedFromOf(key);
-      const seq = await firstBroken(tx, key, witness);
+      const keyedFrom = firstKeyedSeq(key);
+      const seq = await findFirstBroken(tx, key, witness);
       if (seq === null) return { events, from, keyedFrom, unnumbered, broken: null };
       const [found] = await readChain(tx, seq - 1, 1);
       const event = found?.event.seq === seq ? found.event : null;
@@ -49,12 +49,12 @@ export function auditVerdict(
   );
 }
 
-/** Null where every event is as it was numbered, else the first number whose event was changed, removed or slipped in. */
+/** The first number whose event was changed, removed or inserted; null where the log is intact. */
 export async function verifyAuditChain(db: Knex, keyring: Pick<Keyring, 'open'>): Promise<number | null> {
-  return (await auditVerdict(db, keyring)).broken?.seq ?? null;
+  return (await verifyAuditLog(db, keyring)).broken?.seq ?? null;
 }
 
-async function firstBroken(
+async function findFirstBroken(
   db: Knex,
   key: ChainKey | null,
   witness: ChainLink | null,
@@ -63,12 +63,13 @@ async function firstBroken(
   const anchor = await readAnchor(db);
   if (!isBeginning(key, anchor)) return anchor.seq;
   if (anchor.seq > 0 && !(await isPruneRecorded(db, anchor))) return anchor.seq;
-  const noted = [head, ...(witness ? [witness] : [])];
-  const differs = (link: ChainLink) => noted.some(({ seq, hash }) => seq === link.seq && hash !== link.hash);
+  const expected = [head, ...(witness ? [witness] : [])];
+  const differs = (link: ChainLink) =>
+    expected.some(({ seq, hash }) => seq === link.seq && hash !== link.hash);
   let before: ChainLink = anchor;
   if (differs(before)) return before.seq;
   for (;;) {
-    const rows = await readChain(db, before.seq, PIECE);
+    const rows = await readChain(db, before.seq, BATCH);
     if (rows.length === 0) break;
     for (const row of rows) {
       if (!follows(key, before, row)) return before.seq + 1;
@@ -76,6 +77,6 @@ async function firstBroken(
       before = row.event;
     }
   }
-  const last = Math.max(...noted.map(({ seq }) => seq));
+  const last = Math.max(...expected.map(({ seq }) => seq));
   return before.seq < last ? before.seq + 1 : null;
 }

@@ -1,4 +1,4 @@
-/** The components of the controller's engine, read from its own schema, and anew when the executable is another one. */
+/** The components of the controller's engine, read from its own schema, and read again when the executable changes. */
 import { stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { messageOf, notFound } from '../../../platform/operation/errors.ts';
@@ -145,7 +145,9 @@ function without(reason: string): Loaded {
     engine: 'no engine',
     detail: `${reason}. These are components that Vector has; their options are not known here`,
     components: [...KNOWN_COMPONENTS],
-    schemas: new Map(KNOWN_COMPONENTS.map((one) => [keyOf(one.kind, one.type), anyOptions(one)])),
+    schemas: new Map(
+      KNOWN_COMPONENTS.map((component) => [keyOf(component.kind, component.type), anyOptions(component)]),
+    ),
     options: null,
   };
 }

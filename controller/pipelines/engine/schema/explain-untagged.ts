@@ -1,6 +1,6 @@
 /**
  * An engine says of an option whose value fits none of its alternatives only `data did not match any variant of untagged
- * enum X`. By its own schema the option can be told, and what it may look like.
+ * enum X`. Its own schema names the option and its valid forms.
  */
 import { isSchema, type Schema, schemasOf } from './form-schema.ts';
 
@@ -57,12 +57,12 @@ function fits(value: unknown, schema: Schema): boolean {
 
 function ofType(value: unknown, type: unknown): boolean {
   const types = Array.isArray(type) ? type : [type];
-  return types.some((one) => {
-    if (one === 'array') return Array.isArray(value);
-    if (one === 'object') return isSchema(value);
-    if (one === 'integer') return Number.isInteger(value);
-    if (one === 'null') return value === null;
-    return one === undefined || typeof value === one;
+  return types.some((name) => {
+    if (name === 'array') return Array.isArray(value);
+    if (name === 'object') return isSchema(value);
+    if (name === 'integer') return Number.isInteger(value);
+    if (name === 'null') return value === null;
+    return name === undefined || typeof value === name;
   });
 }
 

@@ -32,8 +32,8 @@ function joinWords(arms: readonly Schema[]): Schema[] {
   }
   if (words.length === 1) return [...arms];
   const about = words.flatMap((arm) => {
-    const told = arm.enumDescriptions;
-    if (Array.isArray(told)) return told as string[];
+    const described = arm.enumDescriptions;
+    if (Array.isArray(described)) return described as string[];
     return valuesOf(arm).map(() => (typeof arm.description === 'string' ? arm.description : ''));
   });
   return [
@@ -58,9 +58,9 @@ function joinObjects(arms: readonly Schema[]): Schema[] {
   for (const arm of arms) {
     let next = arm;
     // What was joined may be like one that was apart before.
-    for (let like = joined.findIndex((one) => isAlike(one, next)); like >= 0; ) {
+    for (let like = joined.findIndex((other) => isAlike(other, next)); like >= 0; ) {
       next = unite(joined.splice(like, 1)[0] as Schema, next);
-      like = joined.findIndex((one) => isAlike(one, next));
+      like = joined.findIndex((other) => isAlike(other, next));
     }
     joined.push(next);
   }
@@ -72,8 +72,8 @@ function isAlike(a: Schema, b: Schema): boolean {
   const other = propertiesOf(b);
   if (!mine || !other) return false;
   const tags = Object.entries(mine).filter(([name, { const: word }]) => word !== undefined && name in other);
-  const told = tags.filter(([name]) => other[name]?.const !== undefined);
-  if (told.length > 0) return told.every(([name, { const: word }]) => other[name]?.const === word);
+  const shared = tags.filter(([name]) => other[name]?.const !== undefined);
+  if (shared.length > 0) return shared.every(([name, { const: word }]) => other[name]?.const === word);
   if (tagged(mine) && tagged(other)) return true;
   return !(requiresOwn(a, other) && requiresOwn(b, mine)) && !(tagged(mine) || tagged(other));
 }

@@ -205,7 +205,7 @@ export class OptionSchema {
     if (Array.isArray(value) && isSchema(schema.items)) {
       const { items } = schema;
       findings.push(
-        ...value.flatMap((one, index) => this.#check([items], one, [...path, String(index)], depth + 1)),
+        ...value.flatMap((item, index) => this.#check([items], item, [...path, String(index)], depth + 1)),
       );
     }
     if (isSchema(schema.properties)) {
@@ -258,7 +258,7 @@ export class OptionSchema {
       const arm = tagged.arms.get(word);
       if (arm) return this.#shapeOf(arm, value, path, depth + 1);
       if (PLACEHOLDER.test(word)) return { findings: [], shape: emptyShape() };
-      if (tagged.arms.size === arms.filter((one) => this.#reader.typesOf(one).has('object')).length) {
+      if (tagged.arms.size === arms.filter((arm) => this.#reader.typesOf(arm).has('object')).length) {
         return this.#wrong([...path, tagged.field], ...oneOf([...tagged.arms.keys()], word));
       }
     }
@@ -304,7 +304,7 @@ export class OptionSchema {
       findings: [
         { severity: 'error', kind: 'value', path, message: `\`${optionPath(path)}\` ${message}`, hint },
       ],
-      // Its names are not known: one fault is told once.
+      // Its names are not known: one error is reported once.
       shape: { ...emptyShape(), rest: [{}] },
     };
   }

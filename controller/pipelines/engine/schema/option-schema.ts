@@ -50,7 +50,7 @@ function compact(schema: Schema): Schema {
   if ('default' in schema) result.hasDefault = true;
   const metadata = isSchema(schema._metadata) ? schema._metadata : {};
   if (metadata['docs::templateable'] === true) result.template = true;
-  // Told as the number of the character, and read as text.
+  // The schema gives the number of the character; it is read as text.
   if (metadata['docs::type_override'] === 'ascii_char') {
     const { minimum: _, maximum: __, ...others } = result;
     const types = typesIn(schema)?.includes('null') ? ['string', 'null'] : 'string';
@@ -108,7 +108,7 @@ export class SchemaReader {
     ];
     return [
       ...own.filter((word) => typeof word === 'string'),
-      ...below.flatMap((one) => this.words(one, depth + 1)),
+      ...below.flatMap((child) => this.words(child, depth + 1)),
     ];
   }
 
@@ -151,7 +151,8 @@ export class SchemaReader {
     if (known) return known;
     const found = new Set<string>(typesIn(schema) ?? []);
     if (found.size === 0 && 'const' in schema) found.add(kindOf(schema.const));
-    if (found.size === 0 && Array.isArray(schema.enum)) for (const one of schema.enum) found.add(kindOf(one));
+    if (found.size === 0 && Array.isArray(schema.enum))
+      for (const value of schema.enum) found.add(kindOf(value));
     if (found.size === 0 && isSchema(schema.properties)) found.add('object');
     const target = this.target(schema);
     if (found.size === 0 && depth < 8) {
@@ -160,7 +161,7 @@ export class SchemaReader {
         ...(target ? [target] : []),
         ...schemasOf(schema.oneOf ?? schema.anyOf),
       ];
-      for (const one of below) for (const type of this.typesOf(one, depth + 1)) found.add(type);
+      for (const child of below) for (const type of this.typesOf(child, depth + 1)) found.add(type);
     }
     this.#types.set(schema, found);
     return found;
@@ -172,7 +173,7 @@ export class SchemaReader {
     return [
       ...(isSchema(schema.items) ? [schema.items] : []),
       ...[...schemasOf(schema.allOf), ...schemasOf(schema.oneOf), ...(target ? [target] : [])].flatMap(
-        (one) => this.items(one, depth + 1),
+        (child) => this.items(child, depth + 1),
       ),
     ];
   }
@@ -181,8 +182,8 @@ export class SchemaReader {
     if (depth > 8) return false;
     if (schema.template === true) return true;
     const target = this.target(schema);
-    return [...schemasOf(schema.allOf), ...schemasOf(schema.oneOf), ...(target ? [target] : [])].some((one) =>
-      this.isTemplate(one, depth + 1),
+    return [...schemasOf(schema.allOf), ...schemasOf(schema.oneOf), ...(target ? [target] : [])].some(
+      (child) => this.isTemplate(child, depth + 1),
     );
   }
 }

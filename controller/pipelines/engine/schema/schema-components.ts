@@ -39,10 +39,10 @@ export function componentsOf(document: unknown): { component: KnownComponent; sc
   if (!isSchema(definitions)) throw new Error('the schema has no definitions');
   return (Object.keys(SECTIONS) as ComponentKind[]).flatMap((kind) => {
     const { cases, common } = sectionOf(document, definitions, kind);
-    return cases.slice(0, MAX_COMPONENTS).flatMap((one) => {
-      const component = componentOf(one, kind, definitions);
+    return cases.slice(0, MAX_COMPONENTS).flatMap((entry) => {
+      const component = componentOf(entry, kind, definitions);
       if (!component || INTERNAL.test(component.type)) return [];
-      return [{ component, schema: boundedOptions(one, common, component, definitions) }];
+      return [{ component, schema: boundedOptions(entry, common, component, definitions) }];
     });
   });
 }

@@ -1,13 +1,13 @@
 /** The tests as a config for the engine's own `test`. */
 import { stringify } from 'yaml';
-import { withoutCertificates } from '../../../secrets/certificates/index.ts';
-import { withoutSecrets } from '../../../secrets/index.ts';
+import { expandCertificates } from '../../../secrets/certificates/index.ts';
+import { replaceSecrets } from '../../../secrets/index.ts';
 import { codeOf } from '../vrl/vrl-functions.ts';
 import { outputName, type TransformCase, wantsNothing } from './test-case.ts';
 
 /**
  * Transforms that only compute. Others are not run on the controller: a Lua program is free to do there what the
- * controller may, and whoever may commit a manifest may not.
+ * controller may, and authors of manifests may not.
  */
 export const COMPUTING: ReadonlySet<string> = new Set([
   'absolute_to_incremental',
@@ -116,7 +116,7 @@ export function engineConfig(
   );
   const config = { ...sections, transforms, tests };
   const text = stringify(config, { lineWidth: 0, aliasDuplicateObjects: false });
-  return withoutCertificates(withoutSecrets(text, 'placeholder'), '/certificates');
+  return expandCertificates(replaceSecrets(text, 'placeholder'), '/certificates');
 }
 
 const vrl = (source: string) => ({ type: 'vrl', source });

@@ -36,11 +36,11 @@ export async function runByEngine(
       break;
     }
     const run = await runEngineTest(bin, engineConfig('asked', left, global), signal);
-    const told = resultsOf(run, left);
-    const ended = new Set([...told.keys(), ...unbuilt(run.stderr, left)]);
+    const reported = resultsOf(run, left);
+    const ended = new Set([...reported.keys(), ...unbuilt(run.stderr, left)]);
     if (ended.size === 0) for (const index of blamed(run.stderr, left)) ended.add(index);
-    for (const [index, passed] of told) if (passed) verdicts.set(index, PASSED);
-    const unmet = new Map([...left].filter(([index]) => told.get(index) === false));
+    for (const [index, passed] of reported) if (passed) verdicts.set(index, PASSED);
+    const unmet = new Map([...left].filter(([index]) => reported.get(index) === false));
     const shown = unmet.size > 0 ? await show(bin, unmet, global, signal) : new Map<number, string[]>();
     for (const [index, one] of unmet) verdicts.set(index, explain(one, shown.get(index)));
     const culprit = [...left.keys()].find((index) => !ended.has(index));
@@ -48,7 +48,7 @@ export async function runByEngine(
       verdicts.set(culprit, failed(TOO_LONG));
       ended.add(culprit);
     }
-    // Nothing of this run can be tied to one of them: whoever knows less, but something, judges.
+    // Nothing of this run belongs to one of them: another checker decides.
     if (ended.size === 0) break;
     left = new Map([...left].filter(([index]) => !ended.has(index)));
   }

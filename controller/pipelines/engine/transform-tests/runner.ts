@@ -60,7 +60,7 @@ export function createTestRunner({
       return await work();
     } finally {
       const next = waiting.shift();
-      // Whoever comes next takes over the place.
+      // The next caller takes over the slot.
       if (next) next();
       else running -= 1;
     }

@@ -1,4 +1,4 @@
-/** Tests of transforms, as whoever runs them needs them. */
+/** Tests of transforms, in the form that their runners need. */
 
 export interface TransformCase {
   /** The transform under test: its key, its type, and everything of it but `type` and `inputs`. */

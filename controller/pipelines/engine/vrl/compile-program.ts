@@ -20,10 +20,10 @@ export function compileProgram(check: Check, source: string): ProgramResult {
       continue;
     }
     const labels = labelsOf(diagnostic);
-    const said = labels.map((label) => label.message).filter((text) => text !== '');
-    const suggested = said.find((text) => text.startsWith('did you mean'));
+    const messages = labels.map((label) => label.message).filter((text) => text !== '');
+    const suggested = messages.find((text) => text.startsWith('did you mean'));
     const suggestion = suggestionFor(view, diagnostic) ?? suggested;
-    const details = said.filter((text) => text !== suggested);
+    const details = messages.filter((text) => text !== suggested);
     const notes = diagnostic.notes.map((note) => note.message).filter((text) => text !== '');
     const { line, column } = positionOf(source, view, spanOf(view, labels[0]?.span ?? [0, 0]));
     result.errors.push({

@@ -42,15 +42,15 @@ export function testProgram(vrl: Vrl, program: Program, event: object): VrlTest 
   const view = vrlView(source);
   const { warnings, errors } = vrl.check(view.text);
   const diagnostics = [
-    ...errors.map((one) =>
-      lackingFunction(view, one) === undefined
-        ? [withSuggestion(view, one, diagnosticOf(source, view, one))]
+    ...errors.map((error) =>
+      lackingFunction(view, error) === undefined
+        ? [withSuggestion(view, error, diagnosticOf(source, view, error))]
         : [],
     ),
     cannotRun(source, view),
     loneDollars(source),
     errors.length === 0 && program.purpose === 'condition' ? perhapsNoBoolean(vrl, source, view) : [],
-    warnings.map((one) => diagnosticOf(source, view, one)),
+    warnings.map((warning) => diagnosticOf(source, view, warning)),
   ]
     .flat()
     .slice(0, MAX_DIAGNOSTICS);
@@ -77,10 +77,10 @@ function withSuggestion(
 /** What was tried where the compiler at hand refuses a program that the engine compiles. */
 export function takenByEngineOnly(test: VrlTest): VrlTest {
   const diagnostics = test.diagnostics.map(
-    (one): VrlDiagnostic =>
-      one.severity === 'error'
-        ? { ...one, severity: 'warning', hint: 'the engine compiles it; the compiler here is older' }
-        : one,
+    (diagnostic): VrlDiagnostic =>
+      diagnostic.severity === 'error'
+        ? { ...diagnostic, severity: 'warning', hint: 'the engine compiles it; the compiler here is older' }
+        : diagnostic,
   );
   const error = 'This program compiles in the engine, whose VRL is newer, so it cannot be tried here';
   return { ...test, error, diagnostics };

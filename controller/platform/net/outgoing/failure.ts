@@ -1,4 +1,4 @@
-/** Why a connection came to nothing, told apart: a name, a port, a certificate, or the time. */
+/** Classifies why a connection failed: a name, a port, a certificate, or the time. */
 import { isUntrusted, TargetRefusedError } from './guard.ts';
 
 export interface Failure {

@@ -69,7 +69,7 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
 
   function wayTo(target: Target, caCertificate: string): Dispatcher {
     const proxy = proxyTo(target, proxies);
-    // The proxy looks names up; whoever runs it says where it leads to.
+    // The proxy resolves names; its operator decides where it leads.
     if (proxy && !policy.permitsUnseen(target.host, target.listedOnly)) throw unreachable(target.url);
     const proxyTunnel = target.transport === 'https';
     const way = proxy ? `${proxy.href} ${proxyTunnel}` : `direct ${target.listedOnly}`;

@@ -39,7 +39,7 @@ const MOST = 2_000;
 /** Where HTTP is served; behind others there may be what takes HTTP for its own commands. */
 const USUAL_PORTS = new Set([443, 8080, 8443, 9443]);
 
-/** `failure` is told to people where `isListed`: the operator names the host, so that it is no secret. */
+/** Users see `failure` where `isListed`: the operator names the host, so that it is no secret. */
 export const unreachable = (url: URL, failure: Failure | null = null, isListed = false): OutgoingError =>
   new OutgoingError(
     'unreachable',

@@ -1,10 +1,10 @@
 import { turnOffTwoFactor } from '../../../../controller/identity/access/second-factor/store.ts';
 import { insertSession } from '../../../../controller/identity/access/sessions/sessions-store.ts';
-import { hashPassword } from '../../../../controller/identity/access/sign-in/passwords.ts';
 import { setOwnPassword } from '../../../../controller/identity/access/users/users-store.ts';
 import { mintToken } from '../../../../controller/platform/crypto/tokens.ts';
 import type { Side } from '../../scenes/two-teams.ts';
 import { codeOf, enrollAuthenticator } from '../../users/authenticator.ts';
+import { cheapPasswords } from '../../users/passwords.ts';
 import { NOTHING, PASSWORD, type TestUser } from '../../users/person.ts';
 import type { Rows } from './row.ts';
 
@@ -16,7 +16,7 @@ async function idOf({ db }: Side, { email }: TestUser): Promise<string> {
 
 /** Whatever the call before has made of it. */
 async function knownPassword(side: Side, caller: TestUser): Promise<void> {
-  hashed ??= hashPassword(PASSWORD);
+  hashed ??= cheapPasswords.hash(PASSWORD);
   await setOwnPassword(side.db, await idOf(side, caller), { passwordHash: await hashed, at: new Date() });
 }
 

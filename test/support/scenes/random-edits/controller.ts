@@ -5,7 +5,7 @@ import { manualClock } from '../../../../reconcilers/engine/clock.ts';
 import { createRunLoop, type RunLoop } from '../../../../reconcilers/engine/run-loop.ts';
 import { type PassOptions, type PassResult, runPass } from '../../../../reconcilers/git/pass.ts';
 import { createPassMemory, type PassMemory } from '../../../../reconcilers/git/read/pass-memory.ts';
-import type { BoundEnvironment } from '../reconcile.ts';
+import type { BoundEnvironment } from '../bound-environment.ts';
 
 type Fence = NonNullable<PassOptions['ctx']['fence']>;
 type Asked = Partial<Pick<PassOptions, 'trigger' | 'signal' | 'batch'>> & { fence?: Fence };

@@ -3,7 +3,7 @@ import { compile, type Definition } from '../../../../controller/pipelines/index
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
 import type { Condition } from '../../../../schemas/api/common.ts';
 import type { ManifestSpec } from '../../../../schemas/manifests/index.ts';
-import type { BoundEnvironment } from '../reconcile.ts';
+import type { BoundEnvironment } from '../bound-environment.ts';
 import { EDITED_KINDS, type EditedKind } from './world.ts';
 
 /** An object's row, as far as every kind has it; `is` is the rest, as `SHOULD_BE` has it of a manifest. */

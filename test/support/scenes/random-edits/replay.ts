@@ -10,8 +10,8 @@ import {
   openRepository,
   readDesired,
 } from '../../../../reconcilers/source/index.ts';
+import { type BoundEnvironment, reportLines } from '../bound-environment.ts';
 import { PRODUCTION } from '../config-repository.ts';
-import type { BoundEnvironment } from '../reconcile.ts';
 import { bringBack, clean, takeOut } from './clean.ts';
 import { Controller } from './controller.ts';
 import { EDITS } from './edits.ts';
@@ -124,7 +124,7 @@ class Replay {
       case 'forget':
         return controller.forgottenPass();
       case 'look':
-        await controller.loop.look('binding', 'a push');
+        await controller.loop.reconcile('binding', 'a push');
         break;
       case 'pass':
         await this.#watchedPass();
@@ -155,7 +155,7 @@ class Replay {
     const onTop = before.appliedCommit === null || isOnTop(head, before.appliedCommit);
     await this.#plan(desired, onTop);
     const result = await this.controller.pass();
-    this.story.push(...result.report.map((line) => `      ${line}`));
+    this.story.push(...reportLines(result).map((line) => `      ${line}`));
     expect(result.error, 'the error of the pass').to.equal(null);
     const after = await observe(this.env);
     expectNothingLost(before, after, { desired, onTop });
@@ -204,9 +204,10 @@ class Replay {
       if (reports.length > SETTLES_WITHIN)
         expect.fail(`it does not settle; the passes said\n${reports.join('\n')}`);
       const written = await this.env.fingerprint();
-      const { outcome, report } = await this.#watchedPass();
+      const result = await this.#watchedPass();
+      const { outcome } = result;
       settled = outcome === 'unchanged' && (await this.env.fingerprint()) === written;
-      reports.push([outcome, ...report].join('\n'));
+      reports.push([outcome, ...reportLines(result)].join('\n'));
     }
     const observed = await observe(this.env);
     // Read by nothing that the passes remember.

@@ -1,6 +1,7 @@
 /** An identity provider, as it comes to SCIM: with its token, and raw, so that every status and body can be seen. */
 import { expect } from 'chai';
 import { type HttpResponse, type SendOptions, send } from '../../clients/http.ts';
+import { use } from '../../harness/use.ts';
 import type { TestUser } from '../../users/person.ts';
 
 export interface ScimClient {
@@ -79,3 +80,5 @@ export function expectError(answer: HttpResponse, status: number, scimType?: str
   expect(detail).to.be.a('string').with.length.below(1_000);
   return detail;
 }
+
+export const useScim = (root: TestUser) => use(() => scimOf(root));

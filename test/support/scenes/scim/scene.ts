@@ -1,5 +1,6 @@
 /** A controller with SCIM switched on, one user and one group with that user in it. */
 import { startTestController, type TestController } from '../../harness/controller.ts';
+import { use } from '../../harness/use.ts';
 import type { TestUser } from '../../users/person.ts';
 import { type ScimClient, scimOf } from './client.ts';
 
@@ -24,3 +25,5 @@ export async function makeScimScene(): Promise<ScimScene> {
   const groupId = await scim.group('Engineers', [userId], { externalId: 'Ext-Eng' });
   return { test, root, scim, userId, groupId };
 }
+
+export const useScimScene = () => use(makeScimScene, (scene) => scene.test.stop());

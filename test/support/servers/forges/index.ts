@@ -8,6 +8,7 @@ import { createLogger } from '../../../../controller/platform/runtime/logger.ts'
 import type { Forge } from '../../../../reconcilers/forges/forge.ts';
 import { createForges, type ForgeOptions, type Forges } from '../../../../reconcilers/forges/index.ts';
 import { localGuard } from '../../fixtures/local-targets.ts';
+import { useEach } from '../../harness/use.ts';
 import { AzureDevOpsServer } from './azure-devops-server.ts';
 import { BitbucketDataCenterServer } from './bitbucket-data-center-server.ts';
 import { BitbucketServer } from './bitbucket-server.ts';
@@ -96,4 +97,45 @@ export function clientOf(
     ...options,
   });
   return { forge: forges.of(bindingTo(server, binding)) as Forge, forges, log: () => lines.join('') };
+}
+
+/** How a call to a forge rejects, as `fault: message`. */
+export async function faultOf(work: Promise<unknown> | undefined): Promise<string> {
+  if (!work) throw new Error('the forge has no such call');
+  return work.then(
+    () => 'nothing was rejected',
+    (error: { fault?: string; message: string }) => `${error.fault}: ${error.message}`,
+  );
+}
+
+/** Runs work with a server and a client of it, and stops both. */
+export async function withForge<S extends ForgeServer>(
+  made: S,
+  work: (server: S, client: Client) => Promise<void>,
+  options: Partial<ForgeOptions> = {},
+): Promise<void> {
+  const server = await made.listen();
+  const client = clientOf(server, {}, options);
+  try {
+    await work(server as S, client);
+  } finally {
+    await client.forges.close();
+    await server.stop();
+  }
+}
+
+/** A new server for each case, with a client of it. */
+export function useForge<S extends ForgeServer>(
+  Server: new () => S,
+  ...of: [Parameters<typeof bindingTo>[1]?, Partial<ForgeOptions>?]
+): { server: S; client: Client } {
+  const server = useEach(
+    () => new Server().listen() as Promise<S>,
+    (one) => one.stop(),
+  );
+  const client = useEach(
+    () => clientOf(server, ...of),
+    ({ forges }) => forges.close(),
+  );
+  return { server, client };
 }

@@ -92,7 +92,9 @@ describe('the run loop', () => {
     const scene = new Scene();
     scene.loop.wake('a', 'start');
     const first = await scene.current('a');
-    const looks = ['push', 'timer', 'push', 'file event'].map((trigger) => scene.loop.look('a', trigger));
+    const looks = ['push', 'timer', 'push', 'file event'].map((trigger) =>
+      scene.loop.reconcile('a', trigger),
+    );
     await turn();
     expect(scene.passesOf('a')).to.have.length(1);
     first.finish();
@@ -107,7 +109,7 @@ describe('the run loop', () => {
 
   it('folds triggers that come before the pass has started into that pass', async () => {
     const scene = new Scene();
-    const looks = [scene.loop.look('a', 'one'), scene.loop.look('a', 'two')];
+    const looks = [scene.loop.reconcile('a', 'one'), scene.loop.reconcile('a', 'two')];
     const only = await scene.current('a');
     expect(only.pass.triggers).to.deep.equal(['one', 'two']);
     only.finish();
@@ -190,7 +192,7 @@ describe('the run loop', () => {
             ),
         ),
     });
-    const looked = loop.look('a', 'start').catch((error: Error) => error.message);
+    const looked = loop.reconcile('a', 'start').catch((error: Error) => error.message);
     await turn();
     await loop.stop();
     expect(failures).to.deep.equal(['aborted']);
@@ -277,7 +279,7 @@ describe('the run loop', () => {
           signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
         }),
     });
-    const look = scene.loop.look('a', 'start');
+    const look = scene.loop.reconcile('a', 'start');
     await turn();
     scene.clock.advance(4_999);
     await turn();
@@ -311,8 +313,8 @@ describe('the run loop', () => {
         return Promise.resolve(calls);
       },
     });
-    expect((await rejection(scene.loop.look('a', 'start'))).message).to.equal('at once');
-    expect(await scene.loop.look('a', 'push')).to.equal(2);
+    expect((await rejection(scene.loop.reconcile('a', 'start'))).message).to.equal('at once');
+    expect(await scene.loop.reconcile('a', 'push')).to.equal(2);
     await scene.loop.stop();
   });
 
@@ -320,7 +322,7 @@ describe('the run loop', () => {
     const scene = new Scene();
     scene.loop.wake('a', 'start');
     const running = await scene.current('a');
-    const waiting = scene.loop.look('a', 'push');
+    const waiting = scene.loop.reconcile('a', 'push');
     let stopped = false;
     const stop = scene.loop.stop().then(() => (stopped = true));
     expect(running.pass.signal.aborted).to.equal(true);
@@ -329,7 +331,7 @@ describe('the run loop', () => {
     expect(stopped).to.equal(false);
     running.finish();
     await stop;
-    expect(await rejection(scene.loop.look('a', 'late'))).to.be.instanceOf(LoopStoppedError);
+    expect(await rejection(scene.loop.reconcile('a', 'late'))).to.be.instanceOf(LoopStoppedError);
     scene.loop.wake('b', 'late');
     scene.clock.advance(3_600_000);
     await turn();
@@ -352,7 +354,7 @@ describe('the run loop', () => {
     (await scene.current('timed')).finish();
     scene.loop.wake('busy', 'start');
     const running = await scene.current('busy');
-    const waiting = scene.loop.look('busy', 'push');
+    const waiting = scene.loop.reconcile('busy', 'push');
     scene.loop.forget('timed');
     scene.loop.forget('busy');
     scene.loop.forget('never seen');
@@ -390,7 +392,7 @@ describe('the run loop', () => {
     scene.loop.wake('a', 'start');
     const first = await scene.current('a');
     scene.loop.forget('a');
-    const look = scene.loop.look('a', 'push');
+    const look = scene.loop.reconcile('a', 'push');
     await turn();
     expect(scene.started).to.have.length(1);
     expect(scene.loop.keys()).to.deep.equal(['a']);
@@ -437,7 +439,7 @@ describe('the run loop', () => {
             case 'look': {
               const at = ++scene.tick;
               lastTrigger.set(one.key, at);
-              const look = scene.loop.look(one.key, 'push');
+              const look = scene.loop.reconcile(one.key, 'push');
               const failedAt = () => scene.passesOf(one.key).find((pass) => pass.at > at)?.at ?? -1;
               looks.push({ key: one.key, at, settled: look.catch(failedAt) });
               break;

@@ -24,13 +24,20 @@ interface World {
   ui: readonly UiObject[];
 }
 
-const planOf = ({ manifests, recorded, ui }: World, said: OperatorInput = NO_OPERATOR_INPUT): Plan =>
-  makePlan({ desired: desiredState(manifests), recorded, ui, descends: true, allowedDeletes: 0, said });
+const planOf = ({ manifests, recorded, ui }: World, operatorInput: OperatorInput = NO_OPERATOR_INPUT): Plan =>
+  makePlan({
+    desired: desiredState(manifests),
+    recorded,
+    ui,
+    descends: true,
+    allowedDeletes: 0,
+    operatorInput,
+  });
 const approved = ({ hash }: Plan): OperatorInput => ({ ...NO_OPERATOR_INPUT, approved: new Set([hash]) });
 const begun = ({ hash, whole }: Plan): OperatorInput => ({
   ...NO_OPERATOR_INPUT,
   approved: new Set([hash]),
-  begun: [{ hash, deeds: new Set(actionsOf(whole)) }],
+  begun: [{ hash, actions: new Set(actionsOf(whole)) }],
 });
 
 const NAMES = ['a', 'b', 'c', 'd'];

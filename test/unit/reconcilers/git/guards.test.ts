@@ -24,7 +24,7 @@ function planOf(deletes: number, creates = 0, approved: string[] = []): Plan {
     recorded: [appliedRecord(kept), ...gone(deletes)],
     descends: true,
     allowedDeletes: 0,
-    said: { ...NO_OPERATOR_INPUT, approved: new Set(approved) },
+    operatorInput: { ...NO_OPERATOR_INPUT, approved: new Set(approved) },
   });
 }
 
@@ -38,100 +38,75 @@ const facts: GuardFacts = {
 const open: Guards = { maxDeletes: null, maxDeletePercent: null, maxNodeRestartPercent: null };
 
 describe('guards', () => {
-  const rows: {
-    reason: string;
-    deletes: number;
-    policy: Partial<Guards>;
-    facts?: Partial<GuardFacts>;
-    message?: string;
-    exceeded: string[];
-  }[] = [
-    { reason: 'none is set', deletes: 9, policy: {}, exceeded: [] },
-    { reason: 'as many go as may', deletes: 3, policy: { maxDeletes: 3 }, exceeded: [] },
-    { reason: 'one more goes', deletes: 4, policy: { maxDeletes: 3 }, exceeded: ['maxDeletes'] },
-    { reason: 'none may go', deletes: 1, policy: { maxDeletes: 0 }, exceeded: ['maxDeletes'] },
-    { reason: 'just the share goes', deletes: 2, policy: { maxDeletePercent: 20 }, exceeded: [] },
-    {
-      reason: 'more than the share goes',
-      deletes: 3,
-      policy: { maxDeletePercent: 20 },
-      exceeded: ['maxDeletePercent'],
-    },
-    {
-      reason: 'git owns nothing yet',
-      deletes: 0,
-      policy: { maxDeletePercent: 0 },
-      facts: { ownedObjects: 0 },
-      exceeded: [],
-    },
-    { reason: 'just the nodes restart', deletes: 0, policy: { maxNodeRestartPercent: 25 }, exceeded: [] },
-    {
-      reason: 'more nodes restart',
-      deletes: 0,
-      policy: { maxNodeRestartPercent: 24 },
-      exceeded: ['maxNodeRestartPercent'],
-    },
-    {
-      reason: 'there are no nodes',
-      deletes: 0,
-      policy: { maxNodeRestartPercent: 0 },
-      facts: { nodes: 0, disturbedNodes: 0 },
-      exceeded: [],
-    },
-    {
-      reason: 'nobody has looked at nodes',
-      deletes: 0,
-      policy: { maxNodeRestartPercent: 0 },
-      facts: { nodes: null, disturbedNodes: null },
-      exceeded: [],
-    },
-    {
-      reason: 'the commit names as many deletions',
-      deletes: 4,
-      policy: { maxDeletes: 3, maxDeletePercent: 20 },
-      message: 'Sure\n\nHeadgate-Allow-Delete: 4',
-      exceeded: [],
-    },
-    {
-      reason: 'the commit names fewer',
-      deletes: 4,
-      policy: { maxDeletes: 3 },
-      message: 'Sure\n\nHeadgate-Allow-Delete: 3',
-      exceeded: ['maxDeletes'],
-    },
-    {
-      reason: 'the commit names them, and more nodes restart',
-      deletes: 4,
-      policy: { maxDeletes: 3, maxNodeRestartPercent: 0 },
-      message: 'Sure\n\nHeadgate-Allow-Delete: 4',
-      exceeded: ['maxNodeRestartPercent'],
-    },
-    {
-      reason: 'history was rewritten, and an old commit names them',
-      deletes: 4,
-      policy: { maxDeletes: 3 },
-      facts: { rewritten: true },
-      message: 'Sure\n\nHeadgate-Allow-Delete: 4',
-      exceeded: ['maxDeletes'],
-    },
-    {
-      reason: 'the plan is the first',
-      deletes: 1,
-      policy: {},
-      facts: { firstPlan: true },
-      exceeded: ['firstPlan'],
-    },
-    { reason: 'the first plan is empty', deletes: 0, policy: {}, facts: { firstPlan: true }, exceeded: [] },
+  const rows: [
+    reason: string,
+    deletes: number,
+    policy: Partial<Guards>,
+    exceeded: string[],
+    facts?: Partial<GuardFacts> | undefined,
+    message?: string | undefined,
+  ][] = [
+    ['none is set', 9, {}, []],
+    ['as many go as may', 3, { maxDeletes: 3 }, []],
+    ['one more goes', 4, { maxDeletes: 3 }, ['maxDeletes']],
+    ['none may go', 1, { maxDeletes: 0 }, ['maxDeletes']],
+    ['just the share goes', 2, { maxDeletePercent: 20 }, []],
+    ['more than the share goes', 3, { maxDeletePercent: 20 }, ['maxDeletePercent']],
+    ['git owns nothing yet', 0, { maxDeletePercent: 0 }, [], { ownedObjects: 0 }],
+    ['just the nodes restart', 0, { maxNodeRestartPercent: 25 }, []],
+    ['more nodes restart', 0, { maxNodeRestartPercent: 24 }, ['maxNodeRestartPercent']],
+    ['there are no nodes', 0, { maxNodeRestartPercent: 0 }, [], { nodes: 0, disturbedNodes: 0 }],
+    [
+      'nobody has looked at nodes',
+      0,
+      { maxNodeRestartPercent: 0 },
+      [],
+      { nodes: null, disturbedNodes: null },
+    ],
+    [
+      'the commit names as many deletions',
+      4,
+      { maxDeletes: 3, maxDeletePercent: 20 },
+      [],
+      undefined,
+      'Sure\n\nHeadgate-Allow-Delete: 4',
+    ],
+    [
+      'the commit names fewer',
+      4,
+      { maxDeletes: 3 },
+      ['maxDeletes'],
+      undefined,
+      'Sure\n\nHeadgate-Allow-Delete: 3',
+    ],
+    [
+      'the commit names them, and more nodes restart',
+      4,
+      { maxDeletes: 3, maxNodeRestartPercent: 0 },
+      ['maxNodeRestartPercent'],
+      undefined,
+      'Sure\n\nHeadgate-Allow-Delete: 4',
+    ],
+    [
+      'history was rewritten, and an old commit names them',
+      4,
+      { maxDeletes: 3 },
+      ['maxDeletes'],
+      { rewritten: true },
+      'Sure\n\nHeadgate-Allow-Delete: 4',
+    ],
+    ['the plan is the first', 1, {}, ['firstPlan'], { firstPlan: true }],
+    ['the first plan is empty', 0, {}, [], { firstPlan: true }],
   ];
-  for (const row of rows) {
-    it(`say ${row.exceeded.join(', ') || 'nothing'} where ${row.reason}`, () => {
+  for (const [reason, deletes, policy, exceeded, ownFacts, message] of rows) {
+    it(`say ${exceeded.join(', ') || 'nothing'} where ${reason}`, () => {
       const results = evaluateGuards(
-        planOf(row.deletes),
-        { ...facts, ...row.facts },
-        { ...open, ...row.policy },
-        row.message ?? 'Change',
+        planOf(deletes),
+        { ...facts, ...ownFacts },
+        { ...open, ...policy },
+        message ?? 'Change',
       );
-      expect(results.filter(stopsPlan).map(({ guard }) => guard)).to.deep.equal(row.exceeded);
+      expect(results.filter(stopsPlan).map(({ guard }) => guard)).to.deep.equal(exceeded);
     });
   }
 

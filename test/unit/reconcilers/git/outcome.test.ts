@@ -25,79 +25,64 @@ const short = (outcome: ManifestOutcome) =>
     .sort();
 
 describe('what a pass says of a manifest', () => {
-  const rows: { reason: string; outcome: ManifestOutcome; expected: string[] }[] = [
-    {
-      reason: 'was applied',
-      outcome: { type: 'applied', check: sound, detail: 'Accepted as version 1' },
-      expected: [
-        'Applied True Applied',
-        'Parsed True Parsed',
-        'Tested Unknown NoTests',
-        'Validated True Valid',
-      ],
-    },
-    {
-      reason: 'was applied, though the checker at hand does not know a part of it',
-      outcome: { type: 'applied', check: { ...sound, unknown: ['the function x'] }, detail: 'Accepted' },
-      expected: [
+  const rows: [reason: string, outcome: ManifestOutcome, expected: string[]][] = [
+    [
+      'was applied',
+      { type: 'applied', check: sound, detail: 'Accepted as version 1' },
+      ['Applied True Applied', 'Parsed True Parsed', 'Tested Unknown NoTests', 'Validated True Valid'],
+    ],
+    [
+      'was applied, though the checker at hand does not know a part of it',
+      { type: 'applied', check: { ...sound, unknown: ['the function x'] }, detail: 'Accepted' },
+      [
         'Applied True Applied',
         'Parsed True Parsed',
         'Tested Unknown NoTests',
         'Validated Unknown NotKnownHere',
       ],
-    },
-    {
-      reason: 'is as before',
-      outcome: { type: 'unchanged' },
-      expected: ['Applied True Applied', 'Parsed True Parsed'],
-    },
-    {
-      reason: 'is no YAML',
-      outcome: { type: 'refused', problems: [sourceProblem({ stage: 'parse' })], kept: 'version 1 runs on' },
-      expected: ['Applied False Invalid', 'Parsed False Malformed'],
-    },
-    {
-      reason: 'waits for another',
-      outcome: { type: 'failed', check: sound, reason: 'Blocked', message: 'waits' },
-      expected: [
-        'Applied False Blocked',
-        'Parsed True Parsed',
-        'Tested Unknown NoTests',
-        'Validated True Valid',
-      ],
-    },
-    {
-      reason: 'is only observed',
-      outcome: { type: 'observed', check: sound },
-      expected: [
-        'Applied False Observing',
-        'Parsed True Parsed',
-        'Tested Unknown NoTests',
-        'Validated True Valid',
-      ],
-    },
-    {
-      reason: 'is suspended',
-      outcome: { type: 'suspended', word: null },
-      expected: ['Applied False Suspended', 'Parsed True Parsed'],
-    },
-    {
-      reason: 'is of a kind that git does not own',
-      outcome: { type: 'ignored' },
-      expected: ['Applied Unknown NotOwned', 'Parsed True Parsed'],
-    },
-    {
-      reason: 'is policy that holds',
-      outcome: { type: 'policy', words: 'Tightens guards.maxDeletes to 1', waits: null },
-      expected: ['Applied True Applied', 'Parsed True Parsed', 'Validated True Valid'],
-    },
-    {
-      reason: 'is policy that comes with a plan that waits',
-      outcome: { type: 'policy', words: '', waits: 'guarded' },
-      expected: ['Applied False Guarded', 'Parsed True Parsed', 'Validated True Valid'],
-    },
+    ],
+    ['is as before', { type: 'unchanged' }, ['Applied True Applied', 'Parsed True Parsed']],
+    [
+      'is no YAML',
+      {
+        type: 'refused',
+        problems: [sourceProblem({ stage: 'parse' })],
+        lastGood: 'version 1 runs on',
+      },
+      ['Applied False Invalid', 'Parsed False Malformed'],
+    ],
+    [
+      'waits for another',
+      { type: 'failed', check: sound, reason: 'Blocked', message: 'waits' },
+      ['Applied False Blocked', 'Parsed True Parsed', 'Tested Unknown NoTests', 'Validated True Valid'],
+    ],
+    [
+      'is only observed',
+      { type: 'observed', check: sound },
+      ['Applied False Observing', 'Parsed True Parsed', 'Tested Unknown NoTests', 'Validated True Valid'],
+    ],
+    [
+      'is suspended',
+      { type: 'suspended', override: null },
+      ['Applied False Suspended', 'Parsed True Parsed'],
+    ],
+    [
+      'is of a kind that git does not own',
+      { type: 'ignored' },
+      ['Applied Unknown NotOwned', 'Parsed True Parsed'],
+    ],
+    [
+      'is policy that holds',
+      { type: 'policy', description: 'Tightens guards.maxDeletes to 1', waits: null },
+      ['Applied True Applied', 'Parsed True Parsed', 'Validated True Valid'],
+    ],
+    [
+      'is policy that comes with a plan that waits',
+      { type: 'policy', description: '', waits: 'guarded' },
+      ['Applied False Guarded', 'Parsed True Parsed', 'Validated True Valid'],
+    ],
   ];
-  for (const { reason, outcome, expected } of rows)
+  for (const [reason, outcome, expected] of rows)
     it(`that ${reason}`, () => expect(short(outcome)).to.deep.equal(expected));
 
   const stages: [Stage, string][] = [
@@ -113,7 +98,7 @@ describe('what a pass says of a manifest', () => {
   for (const [stage, reason] of stages) {
     it(`says ${reason} of a fault at the stage ${stage}, at the line of the fault, with what runs on`, () => {
       const problems = [sourceProblem({ stage, line: 17 })];
-      const facts = conditionsOf({ type: 'refused', problems, kept: 'version 3 runs on' }, place, web);
+      const facts = conditionsOf({ type: 'refused', problems, lastGood: 'version 3 runs on' }, place, web);
       const validated = facts.find((one) => one.type === 'Validated');
       expect(validated).to.include({
         status: 'False',
@@ -139,7 +124,7 @@ describe('what a pass says of a manifest', () => {
   });
 
   it('always names file, line and commit, and only conditions that are stored', () => {
-    for (const { outcome } of rows) {
+    for (const [, outcome] of rows) {
       for (const one of conditionsOf(outcome, place, web)) {
         expect(one).to.include({ file: place.path, commit: place.commit });
         expect(one.line).to.be.a('number');

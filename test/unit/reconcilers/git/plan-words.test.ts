@@ -28,7 +28,7 @@ const at = new Date(0);
 const word = (name: string, which: 'adopt' | 'suspend' | 'prune') => ({
   kind: 'Pipeline',
   nameKey: name,
-  word: which,
+  action: which,
   reason: '',
   by: 'Ada',
   at,
@@ -44,7 +44,7 @@ const hold = (manifest: DesiredManifest, name = manifest.nameKey) => ({
   at,
 });
 const said = (more: Partial<Parameters<typeof operatorInputOf>[0]>): OperatorInput =>
-  operatorInputOf({ words: [], holds: [], approvals: [], ...more });
+  operatorInputOf({ overrides: [], holds: [], approvals: [], ...more });
 const uiObject = (name: string, more: Partial<UiObject> = {}): UiObject => ({
   kind: 'Pipeline',
   id: `ui ${name}`,
@@ -73,210 +73,210 @@ const changed = desiredManifest({ name: 'web', spec: { description: 'changed' } 
 const orders = desiredManifest({ name: 'orders' });
 const renamed = desiredManifest({ name: 'shop', previousName: 'web' });
 
-describe('a plan with words', () => {
+describe('a plan with overrides', () => {
   const gone = appliedRecord(web);
   const confirmed = { ...gone, prunePolicy: 'confirm' as const };
-  const rows: {
-    reason: string;
-    manifests: DesiredManifest[];
-    recorded: Recorded[];
-    more: Partial<PlanInput>;
-    expected: string[];
-  }[] = [
-    {
-      reason: 'the very spec is held',
-      manifests: [changed],
-      recorded: [gone],
-      more: { said: said({ holds: [hold(changed)] }) },
-      expected: ['held web'],
-    },
-    {
-      reason: 'another spec is held',
-      manifests: [changed],
-      recorded: [gone],
-      more: { said: said({ holds: [hold(web)] }) },
-      expected: ['update web'],
-    },
-    {
-      reason: 'the held one was renamed in git',
-      manifests: [renamed],
-      recorded: [gone],
-      more: { said: said({ holds: [hold(web)] }) },
-      expected: ['held shop'],
-    },
-    {
-      reason: 'a held one has drifted',
-      manifests: [web],
-      recorded: [appliedRecord(web, { objectHash: null })],
-      more: { said: said({ holds: [hold(web)] }) },
-      expected: ['held web'],
-    },
-    {
-      reason: 'it is suspended',
-      manifests: [changed],
-      recorded: [gone],
-      more: { said: said({ words: [word('web', 'suspend')] }) },
-      expected: ['suspended web'],
-    },
-    {
-      reason: 'it is suspended and left git',
-      manifests: [orders],
-      recorded: [gone, appliedRecord(orders)],
-      more: { said: said({ words: [word('web', 'suspend')] }) },
-      expected: ['none orders', 'keep web: suspended'],
-    },
-    {
-      reason: 'a confirmed deletion',
-      manifests: [orders],
-      recorded: [confirmed, appliedRecord(orders)],
-      more: { said: said({ words: [word('web', 'prune')] }) },
-      expected: ['none orders', 'prune web'],
-    },
-    {
-      reason: 'a confirmed deletion after a rewritten history',
-      manifests: [orders],
-      recorded: [gone, appliedRecord(orders)],
-      more: { descends: false, said: said({ words: [word('web', 'prune')] }) },
-      expected: ['none orders', 'prune web'],
-    },
-    {
-      reason: 'a confirmed deletion while a manifest is broken',
-      manifests: [orders],
-      recorded: [confirmed, appliedRecord(orders)],
-      more: {
+  const rows: [
+    reason: string,
+    manifests: DesiredManifest[],
+    recorded: Recorded[],
+    more: Partial<PlanInput>,
+    expected: string[],
+  ][] = [
+    [
+      'the very spec is held',
+      [changed],
+      [gone],
+      { operatorInput: said({ holds: [hold(changed)] }) },
+      ['held web'],
+    ],
+    [
+      'another spec is held',
+      [changed],
+      [gone],
+      { operatorInput: said({ holds: [hold(web)] }) },
+      ['update web'],
+    ],
+    [
+      'the held one was renamed in git',
+      [renamed],
+      [gone],
+      { operatorInput: said({ holds: [hold(web)] }) },
+      ['held shop'],
+    ],
+    [
+      'a held one has drifted',
+      [web],
+      [appliedRecord(web, { objectHash: null })],
+      { operatorInput: said({ holds: [hold(web)] }) },
+      ['held web'],
+    ],
+    [
+      'it is suspended',
+      [changed],
+      [gone],
+      { operatorInput: said({ overrides: [word('web', 'suspend')] }) },
+      ['suspended web'],
+    ],
+    [
+      'it is suspended and left git',
+      [orders],
+      [gone, appliedRecord(orders)],
+      { operatorInput: said({ overrides: [word('web', 'suspend')] }) },
+      ['none orders', 'keep web: suspended'],
+    ],
+    [
+      'a confirmed deletion',
+      [orders],
+      [confirmed, appliedRecord(orders)],
+      { operatorInput: said({ overrides: [word('web', 'prune')] }) },
+      ['none orders', 'prune web'],
+    ],
+    [
+      'a confirmed deletion after a rewritten history',
+      [orders],
+      [gone, appliedRecord(orders)],
+      { descends: false, operatorInput: said({ overrides: [word('web', 'prune')] }) },
+      ['none orders', 'prune web'],
+    ],
+    [
+      'a confirmed deletion while a manifest is broken',
+      [orders],
+      [confirmed, appliedRecord(orders)],
+      {
         desired: desiredState([orders], { problems: [sourceProblem()] }),
-        said: said({ words: [word('web', 'prune')] }),
+        operatorInput: said({ overrides: [word('web', 'prune')] }),
       },
-      expected: ['none orders', 'keep web: broken-manifests'],
-    },
-    {
-      reason: 'a confirmed deletion of one that is never deleted',
-      manifests: [orders],
-      recorded: [{ ...gone, prunePolicy: 'never' }, appliedRecord(orders)],
-      more: { said: said({ words: [word('web', 'prune')] }) },
-      expected: ['none orders', 'keep web: never'],
-    },
-    {
-      reason: 'the policy deletes nothing',
-      manifests: [orders],
-      recorded: [gone, appliedRecord(orders)],
-      more: { policy: { ...DEFAULT_POLICY, prune: false }, said: said({ words: [word('web', 'prune')] }) },
-      expected: ['none orders', 'keep web: no-prune'],
-    },
-    {
-      reason: 'a namesake of the UI is there',
-      manifests: [web],
-      recorded: [],
-      more: { ui: [uiObject('Web')] },
-      expected: ['conflict web'],
-    },
-    {
-      reason: 'a namesake of the UI may be adopted',
-      manifests: [web],
-      recorded: [],
-      more: { ui: [uiObject('Web')], said: said({ words: [word('web', 'adopt')] }) },
-      expected: ['adopt web'],
-    },
-    {
-      reason: 'the uid is the id of one of the UI',
-      manifests: [desiredManifest({ name: 'web', uid: 'ui old' })],
-      recorded: [],
-      more: { ui: [uiObject('old')] },
-      expected: ['adopt web'],
-    },
-    {
-      reason: 'the uid is that of one of the UI, and another manifest has its name',
-      manifests: [desiredManifest({ name: 'b', uid: 'U1' }), desiredManifest({ name: 'a' })],
-      recorded: [],
-      more: { ui: [uiObject('a', { uid: 'U1' })] },
-      expected: ['adopt b', 'create a'],
-    },
-    {
-      reason: 'two manifests claim one object of the UI, by its id and by its uid',
-      manifests: [desiredManifest({ name: 'b', uid: 'U1' }), desiredManifest({ name: 'c', uid: 'ui a' })],
-      recorded: [],
-      more: { ui: [uiObject('a', { uid: 'U1' })] },
-      expected: ['adopt b', 'create c'],
-    },
-    {
-      reason: 'it was deleted past git, and the UI has one of its name now',
-      manifests: [web],
-      recorded: [appliedRecord(web, { objectName: null, objectHash: null, objectDeployed: null })],
-      more: { ui: [uiObject('web')] },
-      expected: ['conflict web'],
-    },
-    {
-      reason: 'the UI has a namesake of another kind',
-      manifests: [web],
-      recorded: [],
-      more: { ui: [uiObject('web', { kind: 'NodeGroup' })] },
-      expected: ['create web'],
-    },
-    {
-      reason: 'the database was changed and is not healed',
-      manifests: [web],
-      recorded: [appliedRecord(web, { objectHash: null })],
-      more: { policy: { ...DEFAULT_POLICY, selfHeal: false } },
-      expected: ['drifted web'],
-    },
-    {
-      reason: 'the database was changed, and git has a newer spec',
-      manifests: [changed],
-      recorded: [appliedRecord(web, { objectHash: null })],
-      more: { policy: { ...DEFAULT_POLICY, selfHeal: false } },
-      expected: ['update web'],
-    },
-    {
-      reason: 'its kind is not owned any more',
-      manifests: [web],
-      recorded: [gone],
-      more: { policy: { ...DEFAULT_POLICY, owns: ['AlertRule'] } },
-      expected: ['ignore web', 'orphan web'],
-    },
-    {
-      reason: 'one left git while another has a namesake of the UI',
-      manifests: [orders],
-      recorded: [gone],
-      more: { ui: [uiObject('orders')] },
-      expected: ['conflict orders', 'keep web: broken-manifests'],
-    },
-    {
-      reason: 'one left git while another, which is as it was, names what is not there',
-      manifests: [orders],
-      recorded: [gone, appliedRecord(orders)],
-      more: { dangling: new Map([[orders, []]]) },
-      expected: ['none orders', 'keep web: broken-manifests'],
-    },
-    {
-      reason: 'one left git while a new one names what is not there',
-      manifests: [orders],
-      recorded: [gone],
-      more: { dangling: new Map([[orders, []]]) },
-      expected: ['create orders', 'keep web: broken-manifests'],
-    },
-    {
-      reason: 'one left git while another waits for one that is suspended before it was made',
-      manifests: [orders, desiredManifest({ name: 'shop', spec: { dependsOn: ['orders'] } })],
-      recorded: [gone],
-      more: { said: said({ words: [word('orders', 'suspend')] }) },
-      expected: ['create shop', 'suspended orders', 'keep web: broken-manifests'],
-    },
-    {
-      reason: 'one left git while a suspended one names what is not there',
-      manifests: [orders],
-      recorded: [gone, appliedRecord(orders)],
-      more: { dangling: new Map([[orders, []]]), said: said({ words: [word('orders', 'suspend')] }) },
-      expected: ['suspended orders', 'prune web'],
-    },
-    {
-      reason: 'its kind is not owned any more and it left git',
-      manifests: [],
-      recorded: [gone],
-      more: { policy: { ...DEFAULT_POLICY, owns: ['AlertRule'] } },
-      expected: ['orphan web'],
-    },
+      ['none orders', 'keep web: broken-manifests'],
+    ],
+    [
+      'a confirmed deletion of one that is never deleted',
+      [orders],
+      [{ ...gone, prunePolicy: 'never' }, appliedRecord(orders)],
+      { operatorInput: said({ overrides: [word('web', 'prune')] }) },
+      ['none orders', 'keep web: never'],
+    ],
+    [
+      'the policy deletes nothing',
+      [orders],
+      [gone, appliedRecord(orders)],
+      {
+        policy: { ...DEFAULT_POLICY, prune: false },
+        operatorInput: said({ overrides: [word('web', 'prune')] }),
+      },
+      ['none orders', 'keep web: no-prune'],
+    ],
+    ['a namesake of the UI is there', [web], [], { ui: [uiObject('Web')] }, ['conflict web']],
+    [
+      'a namesake of the UI may be adopted',
+      [web],
+      [],
+      { ui: [uiObject('Web')], operatorInput: said({ overrides: [word('web', 'adopt')] }) },
+      ['adopt web'],
+    ],
+    [
+      'the uid is the id of one of the UI',
+      [desiredManifest({ name: 'web', uid: 'ui old' })],
+      [],
+      { ui: [uiObject('old')] },
+      ['adopt web'],
+    ],
+    [
+      'the uid is that of one of the UI, and another manifest has its name',
+      [desiredManifest({ name: 'b', uid: 'U1' }), desiredManifest({ name: 'a' })],
+      [],
+      { ui: [uiObject('a', { uid: 'U1' })] },
+      ['adopt b', 'create a'],
+    ],
+    [
+      'two manifests claim one object of the UI, by its id and by its uid',
+      [desiredManifest({ name: 'b', uid: 'U1' }), desiredManifest({ name: 'c', uid: 'ui a' })],
+      [],
+      { ui: [uiObject('a', { uid: 'U1' })] },
+      ['adopt b', 'create c'],
+    ],
+    [
+      'it was deleted past git, and the UI has one of its name now',
+      [web],
+      [appliedRecord(web, { objectName: null, objectHash: null, objectDeployed: null })],
+      { ui: [uiObject('web')] },
+      ['conflict web'],
+    ],
+    [
+      'the UI has a namesake of another kind',
+      [web],
+      [],
+      { ui: [uiObject('web', { kind: 'NodeGroup' })] },
+      ['create web'],
+    ],
+    [
+      'the database was changed and is not healed',
+      [web],
+      [appliedRecord(web, { objectHash: null })],
+      { policy: { ...DEFAULT_POLICY, selfHeal: false } },
+      ['drifted web'],
+    ],
+    [
+      'the database was changed, and git has a newer spec',
+      [changed],
+      [appliedRecord(web, { objectHash: null })],
+      { policy: { ...DEFAULT_POLICY, selfHeal: false } },
+      ['update web'],
+    ],
+    [
+      'its kind is not owned any more',
+      [web],
+      [gone],
+      { policy: { ...DEFAULT_POLICY, owns: ['AlertRule'] } },
+      ['ignore web', 'orphan web'],
+    ],
+    [
+      'one left git while another has a namesake of the UI',
+      [orders],
+      [gone],
+      { ui: [uiObject('orders')] },
+      ['conflict orders', 'keep web: broken-manifests'],
+    ],
+    [
+      'one left git while another, which is as it was, names what is not there',
+      [orders],
+      [gone, appliedRecord(orders)],
+      { dangling: new Map([[orders, []]]) },
+      ['none orders', 'keep web: broken-manifests'],
+    ],
+    [
+      'one left git while a new one names what is not there',
+      [orders],
+      [gone],
+      { dangling: new Map([[orders, []]]) },
+      ['create orders', 'keep web: broken-manifests'],
+    ],
+    [
+      'one left git while another waits for one that is suspended before it was made',
+      [orders, desiredManifest({ name: 'shop', spec: { dependsOn: ['orders'] } })],
+      [gone],
+      { operatorInput: said({ overrides: [word('orders', 'suspend')] }) },
+      ['create shop', 'suspended orders', 'keep web: broken-manifests'],
+    ],
+    [
+      'one left git while a suspended one names what is not there',
+      [orders],
+      [gone, appliedRecord(orders)],
+      {
+        dangling: new Map([[orders, []]]),
+        operatorInput: said({ overrides: [word('orders', 'suspend')] }),
+      },
+      ['suspended orders', 'prune web'],
+    ],
+    [
+      'its kind is not owned any more and it left git',
+      [],
+      [gone],
+      { policy: { ...DEFAULT_POLICY, owns: ['AlertRule'] } },
+      ['orphan web'],
+    ],
   ];
-  for (const { reason, manifests, recorded, more, expected } of rows) {
+  for (const [reason, manifests, recorded, more, expected] of rows) {
     it(`says "${expected.join('", "')}" where ${reason}`, () => {
       expect(told(plan(manifests, recorded, more))).to.deep.equal(expected);
     });
@@ -288,7 +288,7 @@ describe('a plan with words', () => {
     const first = plan([], two, { desired: missing });
     expect(first).to.include({ empty: true, awaiting: 'missing-path' });
     const approve = (hash: string) =>
-      plan([], two, { desired: missing, said: said({ approvals: [{ hash, begun: null }] }) });
+      plan([], two, { desired: missing, operatorInput: said({ approvals: [{ hash, begunActions: null }] }) });
     expect(told(approve(first.hash))).to.deep.equal(['prune orders', 'prune web']);
     expect(approve(first.hash)).to.include({ hash: first.hash, awaiting: null });
     const other = plan([], [appliedRecord(web)], { desired: missing });
@@ -311,7 +311,7 @@ describe('a plan with words', () => {
       manifests: tree,
       recorded: tree.map((manifests) => manifests.map((one) => appliedRecord(one))),
       ui: fc.subarray(NAMES).map((names) => names.map((name) => uiObject(name))),
-      words: fc.subarray(
+      overrides: fc.subarray(
         NAMES.flatMap((name) => [word(name, 'adopt'), word(name, 'suspend'), word(name, 'prune')]),
       ),
       held: tree,
@@ -326,10 +326,10 @@ describe('a plan with words', () => {
       descends: fc.boolean(),
     });
     type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never;
-    const planOf = ({ manifests, words, held, ...given }: Situation) =>
+    const planOf = ({ manifests, overrides, held, ...given }: Situation) =>
       plan(manifests, given.recorded, {
         ...given,
-        said: said({ words, holds: held.map((one) => hold(one)) }),
+        operatorInput: said({ overrides, holds: held.map((one) => hold(one)) }),
       });
 
     /** What there is once every change of a plan went through. */
@@ -381,7 +381,9 @@ describe('a plan with words', () => {
             if (change.action === 'orphan') continue;
             const name = nameOf(change).toLowerCase();
             expect(given.policy.owns).to.include('Pipeline');
-            expect(given.words.some((one) => one.nameKey === name && one.word === 'suspend')).to.equal(false);
+            expect(given.overrides.some((one) => one.nameKey === name && one.action === 'suspend')).to.equal(
+              false,
+            );
             if ('manifest' in change)
               expect(
                 given.held.some((one) => one.nameKey === name && one.hash === change.manifest.hash),
@@ -402,7 +404,7 @@ describe('a plan with words', () => {
           for (const { manifest, object } of adopted)
             expect(
               manifest.uid === object.id ||
-                given.words.some((one) => one.nameKey === manifest.nameKey && one.word === 'adopt'),
+                given.overrides.some((one) => one.nameKey === manifest.nameKey && one.action === 'adopt'),
             ).to.equal(true);
         }),
         { numRuns: 500 },
@@ -411,6 +413,6 @@ describe('a plan with words', () => {
   });
 
   it('says nothing where nothing was said', () => {
-    expect(told(plan([web], [gone], { said: NO_OPERATOR_INPUT }))).to.deep.equal(['none web']);
+    expect(told(plan([web], [gone], { operatorInput: NO_OPERATOR_INPUT }))).to.deep.equal(['none web']);
   });
 });

@@ -79,29 +79,14 @@ describe('the plan', () => {
   });
 
   describe('of drift', () => {
-    const rows: { reason: string; record: Partial<Recorded>; drifted: boolean; action: string }[] = [
-      {
-        reason: 'the newest version is another',
-        record: { objectHash: 'other' },
-        drifted: true,
-        action: 'update',
-      },
-      {
-        reason: 'the object is gone',
-        record: { objectHash: null, objectDeployed: null },
-        drifted: true,
-        action: 'update',
-      },
-      { reason: 'it was undeployed', record: { objectDeployed: false }, drifted: true, action: 'update' },
-      {
-        reason: 'git itself has moved on',
-        record: { appliedHash: 'older', objectHash: 'older' },
-        drifted: false,
-        action: 'update',
-      },
-      { reason: 'nothing differs', record: {}, drifted: false, action: 'none' },
+    const rows: [reason: string, record: Partial<Recorded>, drifted: boolean, action: string][] = [
+      ['the newest version is another', { objectHash: 'other' }, true, 'update'],
+      ['the object is gone', { objectHash: null, objectDeployed: null }, true, 'update'],
+      ['it was undeployed', { objectDeployed: false }, true, 'update'],
+      ['git itself has moved on', { appliedHash: 'older', objectHash: 'older' }, false, 'update'],
+      ['nothing differs', {}, false, 'none'],
     ];
-    for (const { reason, record, drifted, action } of rows) {
+    for (const [reason, record, drifted, action] of rows) {
       it(`says ${action}${drifted ? ' and drifted' : ''} where ${reason}`, () => {
         const [change] = plan([web], [appliedRecord(web, record)]).changes;
         expect(change?.action).to.equal(action);
@@ -151,94 +136,77 @@ describe('the plan', () => {
   describe('of what left the tree', () => {
     const gone = appliedRecord(web);
     const broken = desiredState([orders], { problems: [sourceProblem()] });
-    const rows: { reason: string; input: Partial<PlanInput>; recorded?: Recorded; expected: string }[] = [
-      {
-        reason: 'everything was read and the commit follows the one before',
-        input: {},
-        expected: 'prune web',
-      },
-      { reason: 'a manifest is broken', input: { desired: broken }, expected: 'keep web: broken-manifests' },
-      {
-        reason: 'not all was read',
-        input: { desired: desiredState([orders], { complete: false }) },
-        expected: 'keep web: broken-manifests',
-      },
-      {
-        reason: 'history was rewritten',
-        input: { descends: false },
-        expected: 'keep web: rewritten-history',
-      },
-      {
-        reason: 'the path is missing',
-        input: {
+    const rows: [
+      reason: string,
+      input: Partial<PlanInput>,
+      expected: string,
+      recorded?: Recorded | undefined,
+    ][] = [
+      ['everything was read and the commit follows the one before', {}, 'prune web'],
+      ['a manifest is broken', { desired: broken }, 'keep web: broken-manifests'],
+      [
+        'not all was read',
+        { desired: desiredState([orders], { complete: false }) },
+        'keep web: broken-manifests',
+      ],
+      ['history was rewritten', { descends: false }, 'keep web: rewritten-history'],
+      [
+        'the path is missing',
+        {
           desired: desiredState([], { pathExists: false, problems: [sourceProblem({ stage: 'source' })] }),
         },
-        expected: 'keep web: missing-path',
-      },
-      {
-        reason: 'no manifest is left',
-        input: { desired: desiredState([]) },
-        expected: 'keep web: empty-path',
-      },
-      {
-        reason: 'nothing but policy is left',
-        input: {
+        'keep web: missing-path',
+      ],
+      ['no manifest is left', { desired: desiredState([]) }, 'keep web: empty-path'],
+      [
+        'nothing but policy is left',
+        {
           desired: desiredState([
             desiredManifest({ kind: 'Environment', name: 'staging' }),
             desiredManifest({ kind: 'Repository', name: 'config' }),
           ]),
         },
-        expected: 'keep web: empty-path',
-      },
-      {
-        reason: 'its annotation says confirm',
-        input: {},
-        recorded: { ...gone, prunePolicy: 'confirm' },
-        expected: 'keep web: confirm',
-      },
-      {
-        reason: 'its annotation says never',
-        input: {},
-        recorded: { ...gone, prunePolicy: 'never' },
-        expected: 'keep web: never',
-      },
-      {
-        reason: 'the commit allows as many deletions as there are',
-        input: { desired: desiredState([]), allowedDeletes: 2 },
-        expected: 'prune web',
-      },
-      {
-        reason: 'the commit allows them and the whole folder is gone',
-        input: {
+        'keep web: empty-path',
+      ],
+      ['its annotation says confirm', {}, 'keep web: confirm', { ...gone, prunePolicy: 'confirm' }],
+      ['its annotation says never', {}, 'keep web: never', { ...gone, prunePolicy: 'never' }],
+      [
+        'the commit allows as many deletions as there are',
+        { desired: desiredState([]), allowedDeletes: 2 },
+        'prune web',
+      ],
+      [
+        'the commit allows them and the whole folder is gone',
+        {
           desired: desiredState([], { pathExists: false, problems: [sourceProblem({ stage: 'source' })] }),
           allowedDeletes: 2,
         },
-        expected: 'prune web',
-      },
-      {
-        reason: 'the commit allows them, but a manifest is broken',
-        input: { desired: broken, allowedDeletes: 1 },
-        expected: 'keep web: broken-manifests',
-      },
-      {
-        reason: 'the commit allows them, but it may be an old one that a rewritten history came back to',
-        input: { descends: false, allowedDeletes: 1 },
-        expected: 'keep web: rewritten-history',
-      },
-      {
-        reason: 'the commit allows them, but its annotation says never',
-        input: { allowedDeletes: 1 },
-        recorded: { ...gone, prunePolicy: 'never' },
-        expected: 'keep web: never',
-      },
-      {
-        reason: 'it never became an object',
-        input: {},
-        recorded: { ...gone, objectId: null, appliedHash: null, objectHash: null },
-        expected: 'forget web',
-      },
+        'prune web',
+      ],
+      [
+        'the commit allows them, but a manifest is broken',
+        { desired: broken, allowedDeletes: 1 },
+        'keep web: broken-manifests',
+      ],
+      [
+        'the commit allows them, but it may be an old one that a rewritten history came back to',
+        { descends: false, allowedDeletes: 1 },
+        'keep web: rewritten-history',
+      ],
+      [
+        'the commit allows them, but its annotation says never',
+        { allowedDeletes: 1 },
+        'keep web: never',
+        { ...gone, prunePolicy: 'never' },
+      ],
+      [
+        'it never became an object',
+        {},
+        'forget web',
+        { ...gone, objectId: null, appliedHash: null, objectHash: null },
+      ],
     ];
-    for (const { reason, input, recorded, expected } of rows) {
+    for (const [reason, input, expected, recorded] of rows) {
       it(`says "${expected}" where ${reason}`, () => {
         expect(told(plan([orders], [appliedRecord(orders), recorded ?? gone], input))).to.include(expected);
       });
@@ -437,11 +405,11 @@ describe('the plan', () => {
         fc.property(situation, (given) => {
           const after = { ...given, recorded: applied(given.recorded, planOf(given)) };
           const again = planOf(after as Situation);
-          const { sound } = withoutBlocked(
+          const { ready } = withoutBlocked(
             again.changes.filter(applies),
             listLiveNames({ ui: [], recorded: after.recorded }),
           );
-          expect(sound).to.deep.equal([]);
+          expect(ready).to.deep.equal([]);
           expect(told(again).filter((line) => line.startsWith('prune'))).to.deep.equal([]);
         }),
         { numRuns: 500 },
@@ -481,26 +449,22 @@ describe('the plan', () => {
 });
 
 describe('the trailer Headgate-Allow-Delete', () => {
-  const rows: { reason: string; message: string; count: number }[] = [
-    { reason: 'absent', message: 'Remove the shop', count: 0 },
-    { reason: 'at the end', message: 'Remove the shop\n\nHeadgate-Allow-Delete: 12\n', count: 12 },
-    {
-      reason: 'among other trailers',
-      message: 'x\n\nHeadgate-Allow-Delete: 4\nSigned-off-by: Ada <ada@example.org>\n',
-      count: 4,
-    },
-    {
-      reason: 'quoted in an earlier paragraph',
-      message: 'Explain it\n\nWrite\nHeadgate-Allow-Delete: 12\nto delete.\n\nSigned-off-by: Ada',
-      count: 0,
-    },
-    { reason: 'in another case, with spaces', message: 'x\n\nheadgate-allow-delete:  3  ', count: 3 },
-    { reason: 'in the middle of a line', message: 'see Headgate-Allow-Delete: 12', count: 0 },
-    { reason: 'without a number', message: 'x\n\nHeadgate-Allow-Delete: all', count: 0 },
-    { reason: 'with a sign', message: 'x\n\nHeadgate-Allow-Delete: -1', count: 0 },
-    { reason: 'absurdly large', message: 'x\n\nHeadgate-Allow-Delete: 99999999', count: 0 },
-    { reason: 'after a Windows line end', message: 'x\r\n\r\nHeadgate-Allow-Delete: 2\r\n', count: 2 },
+  const rows: [reason: string, message: string, count: number][] = [
+    ['absent', 'Remove the shop', 0],
+    ['at the end', 'Remove the shop\n\nHeadgate-Allow-Delete: 12\n', 12],
+    ['among other trailers', 'x\n\nHeadgate-Allow-Delete: 4\nSigned-off-by: Ada <ada@example.org>\n', 4],
+    [
+      'quoted in an earlier paragraph',
+      'Explain it\n\nWrite\nHeadgate-Allow-Delete: 12\nto delete.\n\nSigned-off-by: Ada',
+      0,
+    ],
+    ['in another case, with spaces', 'x\n\nheadgate-allow-delete:  3  ', 3],
+    ['in the middle of a line', 'see Headgate-Allow-Delete: 12', 0],
+    ['without a number', 'x\n\nHeadgate-Allow-Delete: all', 0],
+    ['with a sign', 'x\n\nHeadgate-Allow-Delete: -1', 0],
+    ['absurdly large', 'x\n\nHeadgate-Allow-Delete: 99999999', 0],
+    ['after a Windows line end', 'x\r\n\r\nHeadgate-Allow-Delete: 2\r\n', 2],
   ];
-  for (const { reason, message, count } of rows)
+  for (const [reason, message, count] of rows)
     it(`${reason} counts ${count}`, () => expect(allowedDeletes(message)).to.equal(count));
 });

@@ -5,8 +5,8 @@ import {
   NODE_WIDTH,
   placeNew,
   sizeOf,
-} from '../../../../web/src/pages/pipeline/editor/arrange.ts';
-import { portsOf } from '../../../../web/src/pages/pipeline/editor/connect.ts';
+} from '../../../../web/src/features/pipeline-editor/canvas/layout.ts';
+import { portsOf } from '../../../../web/src/features/pipeline-editor/model/connect.ts';
 import { component, drawing } from './drawing.ts';
 
 /** Ten sources, each through eight transforms of which one routes, into a sink: 100 components. */

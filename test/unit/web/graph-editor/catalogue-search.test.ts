@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { type Entry, searchCatalogue } from '../../../../web/src/pages/pipeline/editor/catalogue-search.ts';
+import {
+  type Entry,
+  searchCatalogue,
+} from '../../../../web/src/features/pipeline-editor/canvas/catalogue-search.ts';
 
 const entry = (kind: Entry['kind'], type: string, title = type, description = ''): Entry => ({
   kind,

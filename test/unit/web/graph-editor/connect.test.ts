@@ -4,7 +4,7 @@ import {
   feedersFor,
   portsOf,
   takersFor,
-} from '../../../../web/src/pages/pipeline/editor/connect.ts';
+} from '../../../../web/src/features/pipeline-editor/model/connect.ts';
 import { component, drawing, edge, line } from './drawing.ts';
 
 const routed = (edges: string[] = []) =>

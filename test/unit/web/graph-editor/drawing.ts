@@ -1,5 +1,9 @@
 /** Small drawings: components by key, which is their id too, and edges as `from[.port]>to`. */
-import type { EditorEdge, EditorGraph, EditorNode } from '../../../../web/src/pages/pipeline/editor/model.ts';
+import type {
+  EditorEdge,
+  EditorGraph,
+  EditorNode,
+} from '../../../../web/src/features/pipeline-editor/model/graph.ts';
 
 const KIND = { '>': 'SOURCE', '=': 'TRANSFORM', '<': 'SINK' } as const;
 

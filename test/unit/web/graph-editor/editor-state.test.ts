@@ -9,9 +9,9 @@ import {
   selectedEdge,
   selectedNode,
   startEditor,
-} from '../../../../web/src/pages/pipeline/editor/editor-state.ts';
-import { removeComponents, setTitle } from '../../../../web/src/pages/pipeline/editor/edits.ts';
-import { edgeKey } from '../../../../web/src/pages/pipeline/editor/model.ts';
+} from '../../../../web/src/features/pipeline-editor/model/editor-state.ts';
+import { removeComponents, setTitle } from '../../../../web/src/features/pipeline-editor/model/edits.ts';
+import { edgeKey } from '../../../../web/src/features/pipeline-editor/model/graph.ts';
 import { edge, line } from './drawing.ts';
 
 const doing = (state: EditorState, ...actions: Action[]): EditorState => actions.reduce(reduce, state);

@@ -11,13 +11,13 @@ import {
   setConfig,
   setTitle,
   unlinkShared,
-} from '../../../../web/src/pages/pipeline/editor/edits.ts';
+} from '../../../../web/src/features/pipeline-editor/model/edits.ts';
 import {
   contentOf,
   type EditorGraph,
   editorGraph,
   sentGraph,
-} from '../../../../web/src/pages/pipeline/editor/model.ts';
+} from '../../../../web/src/features/pipeline-editor/model/graph.ts';
 import { component, drawing, line } from './drawing.ts';
 
 const middle = { x: 0, y: 0 };

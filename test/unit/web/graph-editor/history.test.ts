@@ -9,7 +9,7 @@ import {
   startHistory,
   undo,
   undoWord,
-} from '../../../../web/src/pages/pipeline/editor/history.ts';
+} from '../../../../web/src/features/pipeline-editor/model/history.ts';
 
 const step = (history: History<number>, state: number, burst?: string, at = 0) =>
   record(history, state, { word: `to ${state}`, at, ...(burst && { burst }) });

@@ -4,8 +4,8 @@ import {
   messageOf,
   optionPointer,
   problemsOf,
-} from '../../../../web/src/pages/pipeline/editor/problems.ts';
-import { placeProblems } from '../../../../web/src/pages/pipeline/editor/yaml-place.ts';
+} from '../../../../web/src/features/pipeline-editor/model/problems.ts';
+import { placeProblems } from '../../../../web/src/features/pipeline-editor/yaml/yaml-position.ts';
 import { component } from './drawing.ts';
 
 const TEXT = `sources:

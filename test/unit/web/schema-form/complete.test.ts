@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { completionsAt } from '../../../../web/src/components/schema-form/complete.ts';
-import type { FormSchema } from '../../../../web/src/components/schema-form/schema.ts';
+import { completionsAt } from '../../../../web/src/ui/schema-form/complete.ts';
+import type { FormSchema } from '../../../../web/src/ui/schema-form/schema.ts';
 
 const SCHEMA: FormSchema = {
   type: 'object',

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { componentsOf } from '../../../../controller/pipelines/engine/schema/schema-components.ts';
-import { fieldOf } from '../../../../web/src/components/schema-form/field-model.ts';
-import type { FormSchema } from '../../../../web/src/components/schema-form/schema.ts';
+import { fieldOf } from '../../../../web/src/ui/schema-form/field-model.ts';
+import type { FormSchema } from '../../../../web/src/ui/schema-form/schema.ts';
 import { VECTOR_SCHEMA } from '../../../support/fixtures/engine-schema/scripted-engine.ts';
 
 /** Each place of a form, with the kind of its field. */

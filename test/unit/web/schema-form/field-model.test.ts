@@ -7,8 +7,8 @@ import {
   initialOf,
   isVariable,
   numberProblem,
-} from '../../../../web/src/components/schema-form/field-model.ts';
-import type { FormSchema } from '../../../../web/src/components/schema-form/schema.ts';
+} from '../../../../web/src/ui/schema-form/field-model.ts';
+import type { FormSchema } from '../../../../web/src/ui/schema-form/schema.ts';
 
 const FRAMING: FormSchema = {
   oneOf: [

@@ -9,8 +9,8 @@ import {
   withOption,
   withoutItem,
   withUnknown,
-} from '../../../../web/src/components/schema-form/value.ts';
-import { fromYaml, toYaml } from '../../../../web/src/components/schema-form/yaml-value.ts';
+} from '../../../../web/src/ui/schema-form/value.ts';
+import { fromYaml, toYaml } from '../../../../web/src/ui/schema-form/yaml-value.ts';
 
 describe('values under a form', () => {
   it('keep their order when an option is written, and lose it when it is taken out', () => {

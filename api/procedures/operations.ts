@@ -1,0 +1,146 @@
+/** Every operation that is a procedure. Their names, kinds and schemas make the router. */
+import {
+  gitSyncApprovals,
+  gitSyncDrift,
+  gitSyncForge,
+  gitSyncHolds,
+  gitSyncOperations,
+  gitSyncOverrides,
+  gitSyncPlanning,
+  gitSyncRetries,
+  gitSyncToGit,
+} from '../../controller/delivery/bindings/index.ts';
+import {
+  promotionDecisions,
+  promotionInitiation,
+  promotionOperations,
+} from '../../controller/delivery/promotions/index.ts';
+import {
+  pullRequestChanging,
+  pullRequestEnding,
+  pullRequestOperations,
+} from '../../controller/delivery/pull-requests/index.ts';
+import { environmentOperations } from '../../controller/fleet/environments/index.ts';
+import {
+  agentUpdateOperations,
+  fleetOperations,
+  matrixOperations,
+  nodeGroupEditing,
+  nodeGroupOperations,
+  nodeOperations,
+} from '../../controller/fleet/index.ts';
+import { logOperations } from '../../controller/fleet/logs/index.ts';
+import { releaseOperations } from '../../controller/fleet/releases/index.ts';
+import { sampleOperations, tapOperations } from '../../controller/fleet/samples/index.ts';
+import {
+  accessOperations,
+  accountOperations,
+  serviceAccountOperations,
+  sessionOperations,
+  twoFactorOperations,
+} from '../../controller/identity/access/index.ts';
+import {
+  memberAccountOperations,
+  memberOperations,
+  settingsOperations,
+  unlinkingOperations,
+  userAccountOperations,
+  userOperations,
+} from '../../controller/identity/administration/index.ts';
+import { directoryOperations } from '../../controller/identity/directory/index.ts';
+import { oidcOperations } from '../../controller/identity/oidc/index.ts';
+import { scimSettings } from '../../controller/identity/scim/index.ts';
+import { teamOperations } from '../../controller/identity/teams/index.ts';
+import { alertOperations } from '../../controller/insight/alerts/index.ts';
+import { auditOperations, auditRetentionOperations } from '../../controller/insight/audit/index.ts';
+import { dashboardOperations } from '../../controller/insight/dashboard/index.ts';
+import {
+  filterPresetOperations,
+  userPreferenceOperations,
+} from '../../controller/insight/preferences/index.ts';
+import {
+  pipelineDeploying,
+  pipelineEditing,
+  pipelineGraphs,
+  pipelineOperations,
+  rolloutViews,
+  sharedComponentOperations,
+  stagedRollouts,
+} from '../../controller/pipelines/index.ts';
+import {
+  pipelineDependencyOperations,
+  pipelineGroupOperations,
+} from '../../controller/pipelines/order/index.ts';
+import { engineOperations, vrlOperations } from '../../controller/pipelines/playground/index.ts';
+import { snippetOperations } from '../../controller/pipelines/snippets/index.ts';
+import { templateOperations } from '../../controller/pipelines/templates/index.ts';
+import { certificateOperations } from '../../controller/secrets/certificates/index.ts';
+import { secretOperations } from '../../controller/secrets/index.ts';
+
+export const OPERATION_MODULES = [
+  gitSyncOperations,
+  gitSyncApprovals,
+  gitSyncDrift,
+  gitSyncForge,
+  gitSyncHolds,
+  gitSyncPlanning,
+  gitSyncRetries,
+  gitSyncToGit,
+  gitSyncOverrides,
+  promotionDecisions,
+  promotionInitiation,
+  promotionOperations,
+  pullRequestChanging,
+  pullRequestEnding,
+  pullRequestOperations,
+  environmentOperations,
+  agentUpdateOperations,
+  fleetOperations,
+  nodeGroupEditing,
+  matrixOperations,
+  nodeGroupOperations,
+  nodeOperations,
+  logOperations,
+  releaseOperations,
+  sampleOperations,
+  tapOperations,
+  accessOperations,
+  accountOperations,
+  serviceAccountOperations,
+  sessionOperations,
+  twoFactorOperations,
+  memberAccountOperations,
+  memberOperations,
+  settingsOperations,
+  unlinkingOperations,
+  userAccountOperations,
+  userOperations,
+  directoryOperations,
+  oidcOperations,
+  scimSettings,
+  teamOperations,
+  alertOperations,
+  auditOperations,
+  auditRetentionOperations,
+  dashboardOperations,
+  filterPresetOperations,
+  userPreferenceOperations,
+  pipelineDeploying,
+  pipelineEditing,
+  pipelineGraphs,
+  pipelineOperations,
+  rolloutViews,
+  sharedComponentOperations,
+  stagedRollouts,
+  pipelineDependencyOperations,
+  pipelineGroupOperations,
+  engineOperations,
+  vrlOperations,
+  snippetOperations,
+  templateOperations,
+  certificateOperations,
+  secretOperations,
+] as const;
+
+/** Operations of these modules that only REST has. */
+export const REST_ONLY = ['alert.getRule', 'audit.after'] as const;

@@ -1,0 +1,42 @@
+/** The database: the embedded PostgreSQL or the configured one, migrated, with its pools. */
+import type { Config } from '../config.ts';
+import { assertDatabase } from '../database/assert-database.ts';
+import { joinEmbeddedPostgres } from '../database/embedded/shared-postgres.ts';
+import { migrateAll } from '../database/migrate.ts';
+import { openPools, type Pools } from '../database/pools.ts';
+import type { Logger } from '../platform/runtime/logger.ts';
+import type { Lifecycle } from './lifecycle.ts';
+
+/** Services of one machine, or of one cluster, are often started together. */
+const DATABASE_WAIT_MS = 60_000;
+
+export interface OpenDatabase {
+  url: string;
+  pools: Pools;
+  /** Whether the disk of the embedded PostgreSQL is full. */
+  diskFull: () => boolean;
+}
+
+export async function openDatabase(
+  config: Config,
+  log: Logger,
+  progress: (step: string) => void,
+  lifecycle: Lifecycle,
+): Promise<OpenDatabase> {
+  let url = config.databaseUrl;
+  let diskFull = () => false;
+  if (url !== null) {
+    await assertDatabase(url, { waitMs: DATABASE_WAIT_MS, onWait: (why) => log.warn(why) });
+  } else {
+    progress('Starting the embedded Postgres');
+    const postgres = await joinEmbeddedPostgres({ dataDir: config.dataDir, log });
+    lifecycle.onStop('Postgres', () => postgres.leave());
+    url = postgres.url;
+    diskFull = postgres.diskFull;
+  }
+  progress('Bringing the database up to date');
+  await migrateAll(url);
+  const pools = openPools(url);
+  lifecycle.onStop('database', () => pools.destroy());
+  return { url, pools, diskFull };
+}

@@ -1,0 +1,3 @@
+import { testRefusedVersions } from '../e2e/agent/refused-version.ts';
+
+testRefusedVersions('long');

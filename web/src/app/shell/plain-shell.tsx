@@ -1,0 +1,43 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { Link } from 'react-router';
+import { Logo } from '../../ui/primitives/icons.tsx';
+import { ToastLayer } from '../../ui/primitives/toast.tsx';
+import { useHotkeys } from '../hotkeys.ts';
+import { useFollowing } from '../live-updates.ts';
+import { OutageBanner } from './outage-banner.tsx';
+import { LiveDot } from './top-bar.tsx';
+import { UserMenu } from './user-menu.tsx';
+
+const ShortcutsDialog = lazy(() =>
+  import('./shortcuts.tsx').then((module) => ({ default: module.ShortcutsDialog })),
+);
+
+/** The frame around pages of users who have no environment yet. */
+export const PlainShell = ({ children }: { children: ReactNode }) => {
+  const [shortcuts, setShortcuts] = useState(false);
+  useFollowing();
+  useHotkeys({ '?': () => setShortcuts(true) });
+  return (
+    <div className="plain-shell">
+      <a className="skip" href="#main">
+        Skip to the page
+      </a>
+      <header className="top-bar">
+        <Link to="/" className="plain-brand">
+          <Logo />
+          Headgate
+        </Link>
+        <LiveDot />
+        <UserMenu openShortcuts={() => setShortcuts(true)} />
+      </header>
+      <main id="main" tabIndex={-1}>
+        <OutageBanner />
+        {children}
+        <ToastLayer />
+      </main>
+      <Suspense fallback={null}>
+        {shortcuts && <ShortcutsDialog opened close={() => setShortcuts(false)} />}
+      </Suspense>
+    </div>
+  );
+};

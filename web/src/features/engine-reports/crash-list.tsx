@@ -1,0 +1,40 @@
+import { Link } from 'react-router';
+import type { PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
+import { Banner } from '../../ui/primitives/banner.tsx';
+import { plural } from '../../ui/text/format.ts';
+import { crashInWords } from './crash-text.ts';
+
+/** Those beyond are in the table below. */
+const MAX_TOLD = 3;
+
+interface Props {
+  rows: readonly PipelineOnNode[];
+  /** How one is called on this page: by its node or by its pipeline. */
+  nameOf: (row: PipelineOnNode) => string;
+  logHref: (row: PipelineOnNode) => string;
+  title: (count: number) => string;
+}
+
+/** What crashed, how often, why, and when it starts again. Nothing where nothing did. */
+export const Crashes = ({ rows, nameOf, logHref, title }: Props) => {
+  const crashed = rows.filter(
+    ({ status, nodeHealth }) => status === 'CRASHED' && nodeHealth !== 'UNREACHABLE',
+  );
+  if (crashed.length === 0) return null;
+  return (
+    <Banner tone="failed" title={title(crashed.length)}>
+      <ul className="crashes">
+        {crashed.slice(0, MAX_TOLD).map((row) => (
+          <li key={`${row.nodeId} ${row.pipelineId}`}>
+            <strong>{nameOf(row)}</strong> {crashInWords(row.restarts)}{' '}
+            <Link to={logHref(row)}>Its errors in the log</Link>
+            {row.lastError && <span className="crash-error mono">{row.lastError}</span>}
+          </li>
+        ))}
+      </ul>
+      {crashed.length > MAX_TOLD && (
+        <p className="muted">and on {plural(crashed.length - MAX_TOLD, 'other')}, in the table below</p>
+      )}
+    </Banner>
+  );
+};

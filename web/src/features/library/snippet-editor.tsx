@@ -1,0 +1,138 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Snippet } from '../../../../schemas/api/snippets.ts';
+import { api } from '../../api/client.ts';
+import { queries } from '../../api/queries.ts';
+import { usePlace } from '../../app/scope.tsx';
+import { Field, NameField } from '../../ui/form/field.tsx';
+import { UnsavedGuard } from '../../ui/form/unsaved-guard.tsx';
+import { Button } from '../../ui/primitives/button.tsx';
+import { InlineError } from '../../ui/primitives/page-states.tsx';
+import { notify } from '../../ui/primitives/toast.tsx';
+import { type Purpose, VrlBench } from '../playground/vrl-bench.tsx';
+import { DeleteSnippetDialog } from './delete-snippet.tsx';
+
+const FIRST_CODE = `.level = downcase(string!(.level))
+`;
+const FIRST_EVENT = `{
+  "message": "hello",
+  "level": "WARN"
+}
+`;
+
+interface Props {
+  /** Null makes a new one. */
+  snippet: Snippet | null;
+  close: () => void;
+  made: (snippet: Snippet) => void;
+}
+
+/** A snippet with its test beside it. */
+export const SnippetEditor = ({ snippet, close, made }: Props) => {
+  const { team } = usePlace();
+  const queryClient = useQueryClient();
+  const snippets = useQuery(queries.snippets(team.id));
+  const [name, setName] = useState(snippet?.name ?? '');
+  const [category, setCategory] = useState(snippet?.category ?? '');
+  const [description, setDescription] = useState(snippet?.description ?? '');
+  const [code, setCode] = useState(snippet?.code ?? FIRST_CODE);
+  const [event, setEvent] = useState(FIRST_EVENT);
+  const [purpose, setPurpose] = useState<Purpose>('program');
+  const [deleting, setDeleting] = useState<Snippet | null>(null);
+  const mayEdit = team.role !== 'VIEWER';
+  const content = {
+    name: name.trim(),
+    category: category.trim(),
+    code,
+    ...(description.trim() || snippet?.description ? { description: description.trim() } : {}),
+  };
+  const isChanged =
+    !snippet ||
+    content.name !== snippet.name ||
+    content.category !== snippet.category ||
+    code !== snippet.code ||
+    description.trim() !== (snippet.description ?? '');
+  const save = useMutation({
+    mutationFn: () =>
+      snippet
+        ? api.vrlSnippet.update.mutate({ id: snippet.id, ...content })
+        : api.vrlSnippet.create.mutate({ teamId: team.id, ...content }),
+    onSuccess: async (saved) => {
+      await queryClient.invalidateQueries({ queryKey: ['vrlSnippet.list', team.id] });
+      notify(`${saved.name} is saved.`);
+      if (!snippet) made(saved);
+    },
+  });
+  const isTyped = snippet ? isChanged : name !== '' || code !== FIRST_CODE;
+  const categories = [...new Set(snippets.data?.map((each) => each.category) ?? [])];
+  return (
+    <>
+      <form
+        className="stack"
+        aria-label={snippet ? `Snippet ${snippet.name}` : 'New snippet'}
+        onSubmit={(submit) => {
+          submit.preventDefault();
+          save.mutate();
+        }}
+      >
+        <div className="editor-head">
+          <Button icon="chevronLeft" onClick={close}>
+            All snippets
+          </Button>
+          <span className="toolbar">
+            {snippet && (
+              <Button icon="trash" disabled={!mayEdit} onClick={() => setDeleting(snippet)}>
+                Delete
+              </Button>
+            )}
+            <Button
+              type="submit"
+              kind="primary"
+              disabled={
+                !mayEdit || save.isPending || !isChanged || !name.trim() || !category.trim() || !code.trim()
+              }
+            >
+              {save.isPending ? 'Saving…' : snippet ? 'Save the snippet' : 'Keep the snippet'}
+            </Button>
+          </span>
+        </div>
+        <fieldset className="plain-fieldset field-row" disabled={!mayEdit}>
+          <legend className="sr-only">About the snippet</legend>
+          <NameField value={name} onChange={setName} />
+          <Field
+            label="Category"
+            value={category}
+            onChange={setCategory}
+            required
+            autoComplete="off"
+            maxLength={50}
+            list={categories}
+          />
+          <Field
+            label="What it does"
+            value={description}
+            onChange={setDescription}
+            autoComplete="off"
+            maxLength={2_000}
+          />
+        </fieldset>
+        {save.isError && <InlineError error={save.error} />}
+        <VrlBench
+          source={code}
+          setSource={setCode}
+          event={event}
+          setEvent={setEvent}
+          purpose={purpose}
+          setPurpose={setPurpose}
+          readOnly={!mayEdit}
+        />
+      </form>
+      {/* Beside the form: what is sent in a dialog would be sent in it too. */}
+      <UnsavedGuard
+        unsaved={isTyped && (snippet !== null || save.isIdle || save.isError)}
+        text="What you changed of the snippet is not saved."
+      />
+      <DeleteSnippetDialog snippet={deleting} close={() => setDeleting(null)} />
+    </>
+  );
+};

@@ -1,0 +1,125 @@
+import { Checkbox } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { Environment } from '../../../../../schemas/api/environments.ts';
+import type { TeamSummary } from '../../../../../schemas/api/people.ts';
+import { api } from '../../../api/client.ts';
+import { queries } from '../../../api/queries.ts';
+import { Field, NameField } from '../../../ui/form/field.tsx';
+import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { Section } from '../../../ui/primitives/page.tsx';
+import { notify } from '../../../ui/primitives/toast.tsx';
+import { plural } from '../../../ui/text/format.ts';
+
+const NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]{0,99}$/;
+
+const limitProblem = (text: string): string => {
+  if (text.trim() === '') return '';
+  const limit = Number(text);
+  return Number.isInteger(limit) && limit >= 1 && limit <= 1_000_000
+    ? ''
+    : 'A whole number from 1 to 1,000,000, or nothing.';
+};
+
+const daysProblem = (text: string): string =>
+  /^\d{1,4}$/.test(text.trim()) && Number(text) <= 3_650 ? '' : 'A whole number of days from 0 to 3,650.';
+
+/** Name, approval, limit of nodes, when silent ones are archived. */
+export const General = ({ environment, role }: { environment: Environment; role: TeamSummary['role'] }) => {
+  const queryClient = useQueryClient();
+  const [name, setName] = useState(environment.name);
+  const [requireApproval, setRequireApproval] = useState(environment.requireApproval);
+  const [maxNodes, setMaxNodes] = useState(environment.maxNodes?.toString() ?? '');
+  const [archiveDays, setArchiveDays] = useState(String(environment.archiveNodesAfterDays));
+  const [autoRevert, setAutoRevert] = useState(environment.autoRevert);
+  const nameProblem = NAME.test(name)
+    ? ''
+    : 'Letters, digits, spaces, _ and -; begin with a letter or a digit; at most 100.';
+  const limit = maxNodes.trim() === '' ? null : Number(maxNodes);
+  const changes = {
+    ...(name === environment.name ? {} : { name }),
+    ...(requireApproval === environment.requireApproval ? {} : { requireApproval }),
+    ...(autoRevert === environment.autoRevert ? {} : { autoRevert }),
+    ...(limit === environment.maxNodes ? {} : { maxNodes: limit }),
+    ...(Number(archiveDays) === environment.archiveNodesAfterDays
+      ? {}
+      : { archiveNodesAfterDays: Number(archiveDays) }),
+  };
+  const save = useMutation({
+    mutationFn: () => api.environment.update.mutate({ id: environment.id, ...changes }),
+    onSuccess: async (saved) => {
+      queryClient.setQueryData(queries.environment(environment.id).queryKey, saved);
+      await queryClient.invalidateQueries({ queryKey: ['environment.list'] });
+      notify(`${saved.name} was saved.`);
+    },
+  });
+  const wrong = nameProblem !== '' || limitProblem(maxNodes) !== '' || daysProblem(archiveDays) !== '';
+  const over = limit !== null && limit < environment.nodeCount;
+  return (
+    <Section title="General">
+      <MutationForm
+        mutation={save}
+        submit="Save"
+        working="Saving…"
+        disabled={Object.keys(changes).length === 0 || wrong}
+        fieldset={{ disabled: role === 'VIEWER' }}
+      >
+        <NameField
+          value={name}
+          onChange={setName}
+          problem={nameProblem}
+          hint="Manifests do not name it, so nothing restarts."
+        />
+        <Checkbox
+          checked={autoRevert}
+          onChange={(event) => setAutoRevert(event.target.checked)}
+          label="Auto revert: a node where a new version fails returns to the version before"
+        />
+        <fieldset className="form plain" disabled={role !== 'ADMIN'}>
+          <Checkbox
+            checked={requireApproval}
+            onChange={(event) => setRequireApproval(event.target.checked)}
+            label="What is promoted to it needs the approval of a second person"
+          />
+          {environment.gitMode === 'sync' && (
+            <p className="muted">
+              This one follows git, where promotions are pull requests: how many approvals a merge needs is
+              set on the page Git, under Settings, and this does not count.
+            </p>
+          )}
+          <Field
+            label="Limit of nodes"
+            value={maxNodes}
+            onChange={setMaxNodes}
+            inputMode="numeric"
+            placeholder="no limit"
+            problem={limitProblem(maxNodes)}
+            hint={
+              over
+                ? `It has ${plural(environment.nodeCount, 'node')} already. They stay; no further one can join.`
+                : `It has ${plural(environment.nodeCount, 'node')}. Empty is no limit.`
+            }
+            autoComplete="off"
+          />
+          <Field
+            label="Archive nodes after so many silent days"
+            value={archiveDays}
+            onChange={setArchiveDays}
+            inputMode="numeric"
+            problem={daysProblem(archiveDays)}
+            hint={
+              Number(archiveDays) === 0
+                ? 'Silent nodes are never archived, and count against the limit.'
+                : 'An archived node counts nowhere, and comes back with its agent’s next call. 0 archives none.'
+            }
+            autoComplete="off"
+          />
+        </fieldset>
+        {role === 'EDITOR' && (
+          <p className="muted">Approval, the limit and archiving are changed by an ADMIN of the team.</p>
+        )}
+        {role === 'VIEWER' && <p className="muted">Viewers cannot change these.</p>}
+      </MutationForm>
+    </Section>
+  );
+};

@@ -1,0 +1,33 @@
+import { useState } from 'react';
+import type { TeamDetail } from '../../../../../schemas/api/people.ts';
+import { api } from '../../../api/client.ts';
+import { NameField } from '../../../ui/form/field.tsx';
+import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { Section } from '../../../ui/primitives/page.tsx';
+import { useUserMutation } from '../accounts/user-mutations.ts';
+
+export const TeamName = ({ team, mayEdit }: { team: TeamDetail; mayEdit: boolean }) => {
+  const [name, setName] = useState(team.name);
+  const wanted = name.trim();
+  const rename = useUserMutation({
+    run: () => api.team.rename.mutate({ teamId: team.id, name: wanted }),
+    done: () => `The team is called ${wanted}.`,
+  });
+  return (
+    <Section title="Name of the team">
+      <MutationForm
+        mutation={rename}
+        submit="Rename the team"
+        working="Renaming…"
+        disabled={!wanted || wanted === team.name}
+        fieldset={{ disabled: !mayEdit, legend: 'Name of the team' }}
+      >
+        <NameField
+          value={name}
+          onChange={setName}
+          hint="Nothing else changes: manifests do not name the team."
+        />
+      </MutationForm>
+    </Section>
+  );
+};

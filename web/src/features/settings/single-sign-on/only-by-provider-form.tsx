@@ -1,0 +1,88 @@
+import { Checkbox } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { AccessView, SettingsView } from '../../../../../schemas/api/settings.ts';
+import { api } from '../../../api/client.ts';
+import { queries } from '../../../api/queries.ts';
+import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { Notice } from '../../../ui/primitives/notice.tsx';
+import { Section } from '../../../ui/primitives/page.tsx';
+import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
+import { useUserMutation } from '../accounts/user-mutations.ts';
+
+interface Props {
+  access: AccessView;
+  breakGlass: SettingsView['breakGlass'];
+  /** The file that HEADGATE_OIDC_FILE names says it: it is changed there. */
+  isFromFile: boolean;
+}
+
+/** Passwords switched off, but for some accounts that open the door when no provider answers. */
+export const OnlyByProviderForm = ({ access, breakGlass, isFromFile }: Props) => {
+  const users = useQuery(queries.users());
+  const stored = { only: access.onlyByProvider, ids: breakGlass.map(({ id }) => id).sort() };
+  const [draft, setDraft] = useState(stored);
+  const save = useUserMutation({
+    run: () => api.settings.updateAccess.mutate({ onlyByProvider: draft.only, breakGlassUserIds: draft.ids }),
+    done: () => (draft.only ? 'Passwords open break-glass accounts alone.' : 'Passwords open accounts.'),
+  });
+  const toggle = (id: string, isOne: boolean): void =>
+    setDraft(({ only, ids }) => ({
+      only,
+      ids: [...ids.filter((other) => other !== id), ...(isOne ? [id] : [])].sort(),
+    }));
+  const needs = draft.only && draft.ids.length === 0;
+  return (
+    <Section title="Passwords">
+      <Loaded query={users} what="The accounts" skeleton={<SkeletonBlock height={160} />}>
+        {(list) => {
+          const candidates = list.filter(
+            ({ isSuperAdmin, authMethod }) => isSuperAdmin && authMethod === 'PASSWORD',
+          );
+          return (
+            <MutationForm
+              mutation={save}
+              submit="Save this"
+              working="Saving…"
+              disabled={needs || JSON.stringify(draft) === JSON.stringify(stored)}
+              fieldset={{ disabled: isFromFile, legend: 'Passwords' }}
+            >
+              <Checkbox
+                checked={draft.only}
+                onChange={(event) => setDraft((before) => ({ ...before, only: event.target.checked }))}
+                label="Let people sign in by providers only"
+              />
+              <fieldset className="choices">
+                <legend>Break-glass accounts</legend>
+                <p className="muted">
+                  Super admins whose password opens all the same, for the day on which no provider answers.
+                </p>
+                {candidates.length === 0 && <p className="muted">No super admin has a password.</p>}
+                {candidates.map(({ id, name, email }) => (
+                  <Checkbox
+                    key={id}
+                    checked={draft.ids.includes(id)}
+                    onChange={(event) => toggle(id, event.target.checked)}
+                    label={
+                      <>
+                        {name}
+                        <span className="muted breakable">{email}</span>
+                      </>
+                    }
+                  />
+                ))}
+              </fieldset>
+              {draft.only && !access.onlyByProvider && (
+                <Notice icon="warning" tone="held">
+                  Sessions that began by a password end, and personal tokens of users without an account at a
+                  provider rest.
+                </Notice>
+              )}
+              {needs && <p className="muted">Choose a break-glass account first.</p>}
+            </MutationForm>
+          );
+        }}
+      </Loaded>
+    </Section>
+  );
+};
