@@ -1,9 +1,8 @@
 /** Components that pipelines of an environment share: linked, versioned, taken over one by one or all at once. */
 import Type, { type Static } from 'typebox';
-import { Id, Input, Nullable, Text, Timestamp } from './common.ts';
+import { GivenName, Id, Input, Nullable, Text, Timestamp } from './common.ts';
 import { ComponentKind, GraphNode } from './pipelines.ts';
 
-const Name = Type.String({ minLength: 1, maxLength: 100 });
 const Config = Type.Record(Type.String({ maxLength: 200 }), Type.Unknown(), { maxProperties: 500 });
 const ComponentType = Type.String({ minLength: 1, maxLength: 100 });
 const Description = Text(2_000);
@@ -52,7 +51,7 @@ export const ListSharedComponents = Input({ environmentId: Id });
 export const GetSharedComponent = Input({ id: Id, environmentId: Id });
 export const CreateSharedComponent = Input({
   environmentId: Id,
-  name: Name,
+  name: GivenName,
   description: Type.Optional(Description),
   componentType: ComponentType,
   kind: ComponentKind,
@@ -62,14 +61,14 @@ const NodeId = Type.String({ minLength: 1, maxLength: 128 });
 export const CreateFromNode = Input({
   nodeId: NodeId,
   pipelineId: Id,
-  name: Name,
+  name: GivenName,
   description: Type.Optional(Description),
   environmentId: Id,
 });
 export const UpdateSharedComponent = Input({
   id: Id,
   environmentId: Id,
-  name: Type.Optional(Name),
+  name: Type.Optional(GivenName),
   description: Type.Optional(Nullable(Description)),
   config: Type.Optional(Config),
 });

@@ -14,6 +14,7 @@ import {
 import { Done } from '../../../schemas/api/people.ts';
 import { environmentScope, objectScope, teamScope } from '../../identity/access/index.ts';
 import { mintToken } from '../../platform/crypto/tokens.ts';
+import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
@@ -70,6 +71,7 @@ export const create = mutation({
       entityId: id,
       environmentId: id,
       diff: { name: [null, input.name] },
+      metadata: { name: input.name },
     });
     await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['environments'] });
     return { id, name: input.name, teamId: input.teamId };
@@ -171,12 +173,7 @@ export const update = mutation({
     ctx.audit({
       entityType: 'Environment',
       entityId: id,
-      diff: Object.fromEntries(
-        FIELDS.filter((field) => String(before[field]) !== String(now[field])).map((field) => [
-          field,
-          [before[field], now[field]],
-        ]),
-      ),
+      diff: diffOf(before, now, FIELDS),
       metadata: { name: now.name, ...(backend ? { secretBackendFields: backend.fields } : {}) },
     });
     await ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['environments'] });

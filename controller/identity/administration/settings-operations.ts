@@ -1,4 +1,5 @@
 /** The settings of the whole installation, collected from their domains. */
+
 import { NoInput } from '../../../schemas/api/common.ts';
 import type { OidcView } from '../../../schemas/api/identity-providers.ts';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../../../schemas/api/settings.ts';
 import { changeFleetSettings, readFleetSettings } from '../../fleet/settings/index.ts';
 import { readAuditSetting } from '../../insight/audit/index.ts';
+import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
 import {
@@ -94,13 +96,9 @@ export const updateFleet = mutation({
   scope: () => ownScope,
   async run(ctx, input) {
     const { before, after } = await changeFleetSettings(ctx.db, input);
-    const fields = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
-    ctx.audit({
-      entityType: 'Settings',
-      entityId: 'fleet',
-      diff: Object.fromEntries(fields.map((key) => [key, [before[key], after[key]]])),
-    });
-    if (fields.length > 0) await ctx.services.bus.publish(ctx.db, { type: 'fleet' });
+    const diff = diffOf(before, after);
+    ctx.audit({ entityType: 'Settings', entityId: 'fleet', diff });
+    if (Object.keys(diff).length > 0) await ctx.services.bus.publish(ctx.db, { type: 'fleet' });
     await ctx.services.bus.publish(ctx.db, {
       type: 'ui',
       environmentId: null,
@@ -128,10 +126,9 @@ export const updateAccess = mutation({
     const passwordSessionsEnded = await enforceProviderOnly(ctx, before, after);
     const latest = new Date(ctx.clock.now() + after.tokenMaxDays * DAY_MS);
     const tokensShortened = await shortenPersonalTokens(ctx.db, latest);
-    const fields = (Object.keys(after) as (keyof typeof after)[]).filter((key) => before[key] !== after[key]);
     ctx.audit({
       ...{ entityType: 'Settings', entityId: 'access', metadata: { tokensShortened, passwordSessionsEnded } },
-      diff: { ...breakGlass, ...Object.fromEntries(fields.map((key) => [key, [before[key], after[key]]])) },
+      diff: { ...breakGlass, ...diffOf(before, after) },
     });
     await ctx.services.bus.publish(ctx.db, {
       ...{ type: 'ui', environmentId: null, topics: ['settings', 'teams'] },

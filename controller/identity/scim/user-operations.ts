@@ -1,4 +1,5 @@
 /** Users that an identity provider manages by SCIM. */
+
 import { ScimGone } from '../../../schemas/scim/group.ts';
 import {
   CreateScimUser,
@@ -10,6 +11,7 @@ import {
   ScimUserList,
   type UserAttributes,
 } from '../../../schemas/scim/user.ts';
+import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { notFound } from '../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
@@ -42,20 +44,6 @@ async function readExisting(ctx: Context, id: string): Promise<ScimUser> {
 
 const notifyUi = (ctx: MutationContext) =>
   ctx.services.bus.publish(ctx.db, { type: 'ui', environmentId: null, topics: ['teams'] });
-
-/** The changed fields with their values before and after. */
-function diffOf(
-  before: Partial<UserAttributes & { active: boolean }>,
-  after: UserAttributes & { active: boolean },
-): Record<string, [unknown, unknown]> {
-  const fields = Object.keys(after) as (keyof typeof after)[];
-  const serialize = (value: unknown) => JSON.stringify(value ?? null);
-  return Object.fromEntries(
-    fields
-      .filter((field) => serialize(before[field]) !== serialize(after[field]))
-      .map((field) => [field, [before[field] ?? null, after[field]]]),
-  );
-}
 
 /** Updates address and name of the account where SCIM has changed them. Manual changes since then stay. */
 async function updateAccount(

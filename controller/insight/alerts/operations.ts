@@ -12,6 +12,7 @@ import { OrGit } from '../../../schemas/api/git-words.ts';
 import { lockEditable } from '../../delivery/ownership/index.ts';
 import { lockEnvironment } from '../../fleet/environments/index.ts';
 import { environmentScope, objectScope, teamScope } from '../../identity/access/index.ts';
+import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
@@ -127,12 +128,7 @@ export const updateRule = mutation({
     ctx.audit({
       entityType: 'AlertRule',
       entityId: id,
-      diff: Object.fromEntries(
-        FIELDS.filter((field) => before[field] !== after[field]).map((field) => [
-          field,
-          [before[field], after[field]],
-        ]),
-      ),
+      diff: diffOf(before, after),
       metadata: { name: after.name },
     });
     if (before.name !== after.name) await wakeGit(ctx, environmentId, 'alert rule renamed');
@@ -140,8 +136,6 @@ export const updateRule = mutation({
     return getExisting(ctx, id);
   },
 });
-
-const FIELDS = ['name', 'enabled', 'threshold', 'durationSeconds'] as const;
 
 export const deleteRule = mutation({
   name: 'alert.deleteRule',

@@ -12,6 +12,7 @@ import {
 } from '../../../schemas/api/preferences.ts';
 import { lockEnvironment } from '../../fleet/environments/index.ts';
 import { environmentScope } from '../../identity/access/index.ts';
+import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
@@ -98,13 +99,13 @@ export const update = mutation({
     if (change.filters) assertSize(change.filters);
     await lockEnvironment(ctx.db, environmentId);
     const before = await getExisting(ctx, environmentId, id);
-    const name = change.name?.trim() ?? before.name;
-    await updatePreset(ctx.db, id, { name, filters: change.filters ?? before.filters });
+    const after = { name: change.name?.trim() ?? before.name, filters: change.filters ?? before.filters };
+    await updatePreset(ctx.db, id, after);
     ctx.audit({
       entityType: 'FilterPreset',
       entityId: id,
-      ...(before.name === name ? {} : { diff: { name: [before.name, name] } }),
-      metadata: { name, scope: before.scope, filtersChanged: change.filters !== undefined },
+      diff: diffOf(before, after),
+      metadata: { name: after.name, scope: before.scope },
     });
     await publishChange(ctx, environmentId);
     return getExisting(ctx, environmentId, id);

@@ -1,4 +1,5 @@
 /** Operations on pipelines that the UI owns: create, change, copy, delete and restore. */
+
 import type { Static } from 'typebox';
 import { Id, Input } from '../../../schemas/api/common.ts';
 import { OrGit } from '../../../schemas/api/git-words.ts';
@@ -16,6 +17,7 @@ import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import { lockRow, PURGE_JOB, TOMBSTONE_HOURS } from '../../delivery/ownership/index.ts';
 import { findEnvironment } from '../../fleet/environments/index.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
+import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
@@ -119,11 +121,7 @@ export const update = mutation({
       reason: 'updated',
       // Nodes are served the name; selector, log level and drain time ship with the next version.
       served: !after.isDraft && (before.name !== after.name || before.autoRevert !== after.autoRevert),
-      diff: Object.fromEntries(
-        (Object.keys(fields) as (keyof typeof fields)[])
-          .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-          .map((field) => [field, [before[field], after[field]]]),
-      ),
+      diff: diffOf(before, after, Object.keys(fields) as (keyof typeof fields)[]),
       ...(groupId === undefined ? {} : { metadata: { groupId } }),
     });
     return reference(after);

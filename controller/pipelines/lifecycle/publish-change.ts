@@ -14,10 +14,13 @@ interface RecordedChange extends AuditDetails {
 /** Records a change of one pipeline in the audit log and notifies nodes and the UI. */
 export async function publishPipelineChange(
   ctx: MutationContext,
-  { id, environmentId }: { id: string; environmentId: string },
-  { reason, served, ...details }: RecordedChange,
+  { id, environmentId, name }: { id: string; environmentId: string; name: string },
+  { reason, served, metadata, ...details }: RecordedChange,
 ): Promise<void> {
-  ctx.audit({ entityType: 'Pipeline', entityId: id, environmentId, ...details });
+  ctx.audit({
+    ...{ entityType: 'Pipeline', entityId: id, environmentId, ...details },
+    metadata: { name, ...metadata },
+  });
   await publishPipelineChanges(ctx, environmentId, { pipelineId: id, reason, served });
 }
 

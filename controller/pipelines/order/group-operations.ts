@@ -8,6 +8,7 @@ import {
   UpdatePipelineGroup,
 } from '../../../schemas/api/pipeline-order.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
+import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
@@ -100,10 +101,7 @@ export const update = mutation({
     ctx.audit({
       entityType: 'PipelineGroup',
       entityId: id,
-      diff: {
-        ...(before.name === after.name ? {} : { name: [before.name, after.name] }),
-        ...(before.parentId === after.parentId ? {} : { parentId: [before.parentId, after.parentId] }),
-      },
+      diff: diffOf(before, after),
       metadata: { name: after.name },
     });
     await notifyUi(ctx, environmentId);

@@ -18,7 +18,7 @@ import {
 } from '../../../schemas/api/shared-components.ts';
 import { lockEnvironment } from '../../fleet/environments/index.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
-import type { AuditEntry } from '../../platform/operation/audit-entry.ts';
+import { type AuditEntry, diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
@@ -140,7 +140,11 @@ export const create = mutation({
   output: SharedComponent,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, input) {
-    const id = await insert(ctx, { ...input, description: input.description ?? null });
+    const id = await insert(ctx, {
+      ...input,
+      name: input.name.trim(),
+      description: input.description ?? null,
+    });
     return getSharedComponent(ctx, input.environmentId, id);
   },
 });
@@ -184,7 +188,7 @@ async function changeNode(
     entityType: 'Pipeline',
     entityId: pipeline.id,
     environmentId: pipeline.environmentId,
-    ...linkDiff(before, after),
+    diff: diffOf<GraphNode>(before, after, ['sharedComponentId', 'sharedComponentVersion']),
     metadata: {
       name: pipeline.name,
       componentKey: after.componentKey,
@@ -193,16 +197,6 @@ async function changeNode(
     },
   });
   return { pipelineId: pipeline.id, graphRevision, node: after };
-}
-
-function linkDiff(before: GraphNode, after: GraphNode): Pick<AuditEntry, 'diff'> {
-  const changed = (['sharedComponentId', 'sharedComponentVersion'] as const).filter(
-    (field) => before[field] !== after[field],
-  );
-  if (changed.length === 0) return {};
-  return {
-    diff: Object.fromEntries(changed.map((field) => [field, [before[field] ?? null, after[field] ?? null]])),
-  };
 }
 
 export const createFromNode = mutation({
@@ -228,7 +222,7 @@ export const createFromNode = mutation({
     const { componentType, kind, config } = node;
     const id = await insert(ctx, {
       environmentId,
-      name: input.name,
+      name: input.name.trim(),
       description: input.description ?? null,
       componentType,
       kind,
@@ -262,17 +256,18 @@ export const update = mutation({
     const config = change.config ?? before.config;
     assertConfig(config);
     const version = isDeepStrictEqual(config, before.config) ? before.version : before.version + 1;
-    const name = change.name ?? before.name;
+    const name = change.name?.trim() ?? before.name;
     const description = change.description === undefined ? before.description : change.description;
     await updateSharedComponent(ctx.db, id, { name, description, config, version });
     ctx.audit({
       entityType: 'SharedComponent',
       entityId: id,
       environmentId,
-      diff: {
-        ...(name === before.name ? {} : { name: [before.name, name] }),
-        ...(version === before.version ? {} : { version: [before.version, version] }),
-      },
+      diff: diffOf<Pick<StoredComponent, 'name' | 'description' | 'version'>>(before, {
+        name,
+        description,
+        version,
+      }),
       metadata: { name },
     });
     await notifyUi(ctx, environmentId);

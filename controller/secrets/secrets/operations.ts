@@ -12,6 +12,7 @@ import {
 import { Done } from '../../../schemas/api/people.ts';
 import { bumpConfigRevision } from '../../fleet/environments/index.ts';
 import { environmentScope } from '../../identity/access/index.ts';
+import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { badRequest, forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
@@ -183,19 +184,12 @@ export const relocate = mutation({
     await updateSecretValue(ctx.db, ctx.services.keyring, { id, value, fetched: true });
     ctx.audit({
       ...{ entityType: 'Secret', entityId: id, metadata: { name: before.name } },
-      diff: Object.fromEntries(
-        LOCATION.filter((part) => before[part] !== after[part]).map((part) => [
-          part,
-          [before[part], after[part]],
-        ]),
-      ),
+      diff: diffOf(before, after),
     });
     await publishChange(ctx, environmentId, 'secret relocated');
     return withUsers(ctx, environmentId, before);
   },
 });
-
-const LOCATION = ['path', 'property', 'version'] as const;
 
 /** The current state of a secret, with the pipelines that use it. */
 async function withUsers(ctx: Context, environmentId: string, before: StoredSecret): Promise<SecretSummary> {

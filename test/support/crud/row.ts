@@ -44,13 +44,11 @@ export interface CrudRow {
   /** An update of one field, and what it was. The audit log has it in its diff unless it says otherwise. */
   change?: { field: string; from: unknown; to: unknown; audited?: false };
   /** How many a scope (`?`) may hold, and SQL that creates as many as it is told (`?`). */
-  limit?: { count: number; fill: string; says: RegExp; oneByOne?: true };
+  limit?: { count: number; fill: string; says: RegExp };
   /** `vrlSnippet` of `vrlSnippet.created`. */
   audit: string;
   /** What the audit row of an update tells beside the name. */
   updatedMetadata?: object;
-  /** Its audit rows have no metadata with the name. */
-  unnamed?: true;
   /** Text of the input that no audit row may hold. */
   unaudited?: string;
 }

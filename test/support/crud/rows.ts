@@ -160,7 +160,7 @@ export const CRUD: readonly CrudRow[] = [
     ],
     largest: { name: text(100) },
     advice: EXISTS,
-    change: { field: 'color', from: '#1D6fb8', to: '#ffffff', audited: false },
+    change: { field: 'color', from: '#1D6fb8', to: '#ffffff' },
     limit: {
       count: 500,
       fill: `INSERT INTO pipeline_groups (name, environment_id, id) SELECT 'filler ' || n, ?, 'filler-' || n FROM generate_series(1, ?) n`,
@@ -203,7 +203,7 @@ export const CRUD: readonly CrudRow[] = [
     ],
     largest: { name: text(100) },
     advice: EXISTS,
-    change: { field: 'filters', from: { status: 'running' }, to: {}, audited: false },
+    change: { field: 'filters', from: { status: 'running' }, to: {} },
     limit: {
       count: 20,
       fill: `INSERT INTO filter_presets (name, environment_id, id, scope, filters) SELECT 'filler ' || n, ?, 'filler-' || n, 'pipeline_list', '{}' FROM generate_series(1, ?) n`,
@@ -232,7 +232,6 @@ export const CRUD: readonly CrudRow[] = [
     keepsSpaces: true,
     change: { field: 'maxNodes', from: null, to: 7 },
     audit: 'environment',
-    unnamed: true,
   },
   {
     objects: 'pipelines',
@@ -255,7 +254,6 @@ export const CRUD: readonly CrudRow[] = [
     keepsSpaces: true,
     change: { field: 'description', from: 'what for', to: null },
     audit: 'pipeline',
-    unnamed: true,
   },
   {
     objects: 'shared components',
@@ -267,11 +265,10 @@ export const CRUD: readonly CrudRow[] = [
     at: inEnvironment,
     beside: inEnvironment,
     input: { componentType: 'demo_logs', kind: 'SOURCE', config: { format: 'json' } },
-    wrong: [...NAMES, { reason: 'an unknown kind', fields: { kind: 'PIPE' }, says: /kind/ }],
+    wrong: [...GIVEN_NAMES, { reason: 'an unknown kind', fields: { kind: 'PIPE' }, says: /kind/ }],
     largest: { name: text(100) },
     advice: EXISTS,
-    keepsSpaces: true,
-    change: { field: 'description', from: null, to: 'lines of all', audited: false },
+    change: { field: 'description', from: null, to: 'lines of all' },
     audit: 'sharedComponent',
   },
   {
@@ -310,7 +307,6 @@ export const CRUD: readonly CrudRow[] = [
       count: 200,
       fill: `INSERT INTO service_accounts (name, environment_id, id, key_hash, permissions) SELECT 'filler ' || n, ?, 'filler-' || n, '', '[]' FROM generate_series(1, ?) n`,
       says: /delete some first/,
-      oneByOne: true,
     },
     audit: 'serviceAccount',
   },

@@ -14,7 +14,7 @@ import { notFound, preconditionFailed } from '../../../platform/operation/errors
 import { mutation, query } from '../../../platform/operation/operation.ts';
 import { environmentScope, objectScope } from '../scope-queries.ts';
 import {
-  countServiceAccounts,
+  countServiceAccountsLocked,
   deleteServiceAccount,
   findServiceAccount,
   insertServiceAccount,
@@ -56,7 +56,7 @@ export const create = mutation({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, input) {
     const { environmentId, name } = input;
-    if ((await countServiceAccounts(ctx.db, environmentId)) >= MAX_ACCOUNTS) {
+    if ((await countServiceAccountsLocked(ctx.db, environmentId)) >= MAX_ACCOUNTS) {
       throw preconditionFailed(
         `This environment has ${MAX_ACCOUNTS} service accounts, revoked ones included; delete some first`,
       );

@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import type { Permission, ServiceAccount } from '../../../../schemas/api/service-accounts.ts';
 import { brokeUnique } from '../../../database/errors.ts';
-import { conflict } from '../../../platform/operation/errors.ts';
+import { conflict, notFound } from '../../../platform/operation/errors.ts';
 
 const COLUMNS = `
   a.id, a.environment_id AS "environmentId", a.name, a.description, a.permissions,
@@ -25,9 +25,15 @@ export async function findServiceAccount(db: Knex, id: string): Promise<ServiceA
   return rows[0] ?? null;
 }
 
-/** Counts revoked accounts too. */
-export async function countServiceAccounts(db: Knex, environmentId: string): Promise<number> {
-  const row = await db('service_accounts')
+/**
+ * Counts revoked accounts too, and lets no other transaction create one until this one ends.
+ *
+ * @throws NOT_FOUND where the environment is gone
+ */
+export async function countServiceAccountsLocked(tx: Knex, environmentId: string): Promise<number> {
+  const environment = await tx('environments').where({ id: environmentId }).forNoKeyUpdate().first('id');
+  if (!environment) throw notFound('Environment');
+  const row = await tx('service_accounts')
     .where({ environment_id: environmentId })
     .count({ count: '*' })
     .first();
