@@ -36,7 +36,7 @@ const SAMPLES_PER_MINUTE = 60;
 const TAP_EVENTS_PER_MINUTE = 120;
 
 export function agentRoutes(
-  door: RequestHandler,
+  requests: RequestHandler,
   parts: AgentParts,
   authenticate: AuthenticateNode,
 ): Middleware {
@@ -51,7 +51,7 @@ export function agentRoutes(
       const body = await readJson(ctx.req, ENROLL_BODY_BYTES);
       const check = validator(EnrollRequest);
       if (!check.fits(body)) throw invalidBody(check.firstIssue(body));
-      ctx.body = await enroll(door.context(ctx, { type: 'system', name: 'agent' }), body);
+      ctx.body = await enroll(requests.context(ctx, { type: 'system', name: 'agent' }), body);
     },
 
     async 'POST /api/agent/logs'(ctx) {
@@ -60,7 +60,7 @@ export function agentRoutes(
       const body = await readJson(ctx.req, AGENT_LIMITS.bodyBytes);
       const check = validator(LogsRequest);
       if (!check.fits(body)) throw invalidBody(check.firstIssue(body));
-      const { signal } = door.context(ctx, { type: 'system', name: 'agent' });
+      const { signal } = requests.context(ctx, { type: 'system', name: 'agent' });
       ctx.body = await parts.logs.deliver(node, body, signal);
     },
 

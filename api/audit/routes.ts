@@ -20,18 +20,18 @@ const FORMS = {
   ndjson: { type: 'application/x-ndjson', header: '', line: ndjsonLine },
 } as const;
 
-export function auditRoutes(router: Router, door: RequestHandler): void {
+export function auditRoutes(router: Router, handler: RequestHandler): void {
   /** Whose exports are under way, in this process. */
   const running: string[] = [];
 
   router.get('/api/audit/export', async (ctx) => {
     // It would be logged as an export.
     if (ctx.method === 'HEAD') return;
-    const actor = await door.actor(ctx);
+    const actor = await handler.actor(ctx);
     if (actor.type !== 'user') throw unauthorized();
     const twice = Object.entries(ctx.query).find(([, value]) => Array.isArray(value));
     if (twice) throw badRequest(`${twice[0].slice(0, 100)} is given twice; give it once`);
-    const context = door.context(ctx, actor);
+    const context = handler.context(ctx, actor);
     if (running.includes(actor.userId)) throw busy('An export of yours is under way; wait for its end');
     if (running.length >= EXPORTS_AT_ONCE)
       throw busy('Others export the audit log now; try again in a minute');
@@ -43,7 +43,7 @@ export function auditRoutes(router: Router, door: RequestHandler): void {
     // Ends with the response, whichever way that ends.
     ctx.res.once('close', done);
     const input = { ...ctx.query } as unknown as ExportAudit;
-    const { cursor } = await door.execute(auditExport, context, input);
+    const { cursor } = await handler.execute(auditExport, context, input);
     const { type, header, line } = FORMS[input.format];
     ctx.set('Cache-Control', 'no-store');
     ctx.set('X-Headgate-Export-Limit', String(EXPORT_LIMIT));
@@ -55,11 +55,11 @@ export function auditRoutes(router: Router, door: RequestHandler): void {
         for await (const page of readExport(context, { ...input, cursor })) {
           yield page.map(line).join('');
           // A slow reader must not read on after its user was locked or lost a role: either ends the session.
-          if ((await door.actor(ctx)).type !== 'user') throw unauthorized();
+          if ((await handler.actor(ctx)).type !== 'user') throw unauthorized();
         }
       } catch (error) {
         if (!context.signal.aborted)
-          door.log.warn(
+          handler.log.warn(
             { requestId: context.requestId, reason: messageOf(error) },
             'audit export broken off',
           );

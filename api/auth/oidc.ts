@@ -27,24 +27,24 @@ const SIGN_INS_PER_MINUTE = 120;
 /** Of a provider, where an administrator may end all sessions at once. */
 const LOGOUTS_PER_MINUTE = 3_000;
 
-export function oidcRoutes(router: Router, door: RequestHandler): void {
+export function oidcRoutes(router: Router, handler: RequestHandler): void {
   const out = perMinuteByAddress(SIGN_INS_PER_MINUTE);
   const back = perMinuteByAddress(SIGN_INS_PER_MINUTE);
   const logouts = perMinuteByAddress(LOGOUTS_PER_MINUTE);
   // Between the two: sealed, and sent along when the provider leads back.
-  const cookies = createAttemptCookies(door.baseUrl);
+  const cookies = createAttemptCookies(handler.baseUrl);
 
   router.get('/api/auth/oidc/login', async (ctx, following) => {
     ctx.set('Cache-Control', 'no-store');
-    await toPeople(ctx, door.log, following);
+    await toPeople(ctx, handler.log, following);
   });
   router.get('/api/auth/oidc/login', async (ctx) => {
     out.take(ctx.state.ipAddress);
     const { next, link, provider, login_hint: hint } = ctx.query;
     const linking = link === '1';
-    const actor = await door.actor(ctx);
-    const owner = linking ? ownerOf(ctx, door.baseUrl, actor) : null;
-    const began = await beginSignIn(door.context(ctx, actor), {
+    const actor = await handler.actor(ctx);
+    const owner = linking ? ownerOf(ctx, handler.baseUrl, actor) : null;
+    const began = await beginSignIn(handler.context(ctx, actor), {
       ...{ next, link: owner, providerId: textOf(provider, PROVIDER_LENGTH) },
       loginHint: textOf(hint, HINT_LENGTH),
     });
@@ -60,7 +60,7 @@ export function oidcRoutes(router: Router, door: RequestHandler): void {
     logouts.take(ctx.state.ipAddress);
     ctx.set('Cache-Control', 'no-store');
     const answer = await logOutByProvider(
-      door.context(ctx, { type: 'anonymous' }),
+      handler.context(ctx, { type: 'anonymous' }),
       await readLogoutToken(ctx),
     );
     if ('refusal' in answer) {
@@ -74,7 +74,7 @@ export function oidcRoutes(router: Router, door: RequestHandler): void {
 
   router.get('/api/auth/oidc/callback', async (ctx, following) => {
     ctx.set('Cache-Control', 'no-store');
-    await toPeople(ctx, door.log, following);
+    await toPeople(ctx, handler.log, following);
   });
   router.get('/api/auth/oidc/callback', async (ctx) => {
     back.take(ctx.state.ipAddress);
@@ -83,7 +83,7 @@ export function oidcRoutes(router: Router, door: RequestHandler): void {
     const state = ctx.URL.searchParams.get('state') ?? '';
     const sealed = cookies.read(ctx, state);
     if (sealed !== undefined) cookies.clear(ctx, state);
-    const context = door.context(ctx, await door.actor(ctx));
+    const context = handler.context(ctx, await handler.actor(ctx));
     const end = await finishSignIn(context, {
       search: ctx.search,
       sealed,
@@ -92,7 +92,7 @@ export function oidcRoutes(router: Router, door: RequestHandler): void {
     if (end.type === 'signed-in') {
       // The session that this browser had until now ends with the new one.
       await signOut(context);
-      door.cookie.write(ctx, end.signedIn.token, end.signedIn.expiresAt);
+      handler.cookie.write(ctx, end.signedIn.token, end.signedIn.expiresAt);
     }
     // Another tab has come in meanwhile: some providers then end the sign-in of this one, Keycloak with `temporarily_unavailable`.
     ctx.redirect(context.actor.type === 'user' && cameTooLate(end) ? end.next : pageAfter(end));

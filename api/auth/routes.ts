@@ -17,33 +17,33 @@ function publicUser({ userId, name, email, isSuperAdmin, requiredAction: owes }:
   return { id: userId, name, email, isSuperAdmin, owes };
 }
 
-export function authRoutes(router: Router, door: RequestHandler): void {
+export function authRoutes(router: Router, handler: RequestHandler): void {
   const limit = perMinuteByAddress(SIGN_INS_PER_MINUTE);
 
   router.post('/api/auth/sign-in', async (ctx) => {
-    rejectCrossSiteChange(ctx.req, door.baseUrl);
+    rejectCrossSiteChange(ctx.req, handler.baseUrl);
     await limit.take(ctx.state.ipAddress);
     const input = await readJson(ctx.req, BODY_BYTES);
     const check = validator(SignInInput);
     if (!check.fits(input)) throw badRequest(sentences(check.issues(input)));
-    const signedIn = await signIn(door.context(ctx, { type: 'anonymous' }), input, {
+    const signedIn = await signIn(handler.context(ctx, { type: 'anonymous' }), input, {
       userAgent: ctx.get('user-agent') || null,
-      deviceToken: door.deviceCookie.read(ctx),
+      deviceToken: handler.deviceCookie.read(ctx),
     });
     // The session that this browser had until now ends with the new one.
-    await signOut(door.context(ctx, await door.actor(ctx)));
-    door.cookie.write(ctx, signedIn.token, signedIn.expiresAt);
-    door.deviceCookie.write(ctx, signedIn.device.token, signedIn.device.expiresAt);
+    await signOut(handler.context(ctx, await handler.actor(ctx)));
+    handler.cookie.write(ctx, signedIn.token, signedIn.expiresAt);
+    handler.deviceCookie.write(ctx, signedIn.device.token, signedIn.device.expiresAt);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = { user: publicUser(signedIn.actor) };
   });
 
   router.post('/api/auth/sign-out', async (ctx) => {
-    rejectCrossSiteChange(ctx.req, door.baseUrl);
-    const context = door.context(ctx, await door.actor(ctx));
+    rejectCrossSiteChange(ctx.req, handler.baseUrl);
+    const context = handler.context(ctx, await handler.actor(ctx));
     const atProvider = await readProviderSession(context);
     await signOut(context);
-    door.cookie.clear(ctx);
+    handler.cookie.clear(ctx);
     ctx.set('Cache-Control', 'no-store');
     const redirect = atProvider && (await endSessionUrl(context, atProvider));
     ctx.body = redirect === null ? { ok: true } : { ok: true, redirect };
@@ -51,14 +51,14 @@ export function authRoutes(router: Router, door: RequestHandler): void {
 
   router.get('/api/auth/session', async (ctx) => {
     ctx.set('Cache-Control', 'no-store');
-    const actor = await door.actor(ctx);
+    const actor = await handler.actor(ctx);
     if (actor.type !== 'user') throw unauthorized();
     ctx.body = { user: publicUser(actor) };
   });
 
   router.get('/api/auth/providers', async (ctx) => {
-    const providers = await listProviders(door.db);
-    const { onlyByProvider } = await readAccessPolicy(door.db);
+    const providers = await listProviders(handler.db);
+    const { onlyByProvider } = await readAccessPolicy(handler.db);
     const password = {
       ...{ id: 'password', name: 'Email and password' },
       // For break-glass accounts: pages keep it out of the way.

@@ -1,5 +1,5 @@
 /**
- * What every answer tells a browser: nothing of it may be run, framed, sniffed or kept, unless the door says otherwise.
+ * What every answer tells a browser: nothing of it may be run, framed, sniffed or cached, unless a route says otherwise.
  * OWASP ASVS 5.0, V3.4.
  */
 import { randomBytes } from 'node:crypto';

@@ -65,7 +65,7 @@ const ANSWER_META: Json = exactly({
   v: { type: 'integer' },
 });
 
-const ROLE_WORDS = {
+const ROLE_LABELS = {
   VIEWER: 'Needs the role VIEWER in the team.',
   EDITOR: 'Needs the role EDITOR in the team.',
   ADMIN: 'Needs the role ADMIN in the team.',
@@ -112,7 +112,7 @@ export function procedureOperation(
   return {
     operationId: name,
     summary,
-    description: `${kind === 'query' ? 'A query' : 'A mutation'}. ${ROLE_WORDS[role]}`,
+    description: `${kind === 'query' ? 'A query' : 'A mutation'}. ${ROLE_LABELS[role]}`,
     tags: [routerOf(name)],
     security: [{ [SESSION_SECURITY]: [] }],
     'x-role': role,

@@ -183,7 +183,7 @@ function queryParameters(row: RestRow, schemas: SchemaWriter, example: Example):
     name,
     in: 'query',
     required: required.includes(name),
-    description: QUERY_WORDS[name] ?? `The ${name}.`,
+    description: QUERY_LABELS[name] ?? `The ${name}.`,
     schema: schemas.write(schema),
     // Of one that only an answer can give, and of one that excludes another, there is no example that would be taken.
     ...(WITHOUT_EXAMPLE.has(name) ? {} : { example: example(schema, name) }),
@@ -192,7 +192,7 @@ function queryParameters(row: RestRow, schemas: SchemaWriter, example: Example):
 
 const WITHOUT_EXAMPLE = new Set(['cursor', 'after', 'id']);
 
-const QUERY_WORDS: Readonly<Record<string, string>> = {
+const QUERY_LABELS: Readonly<Record<string, string>> = {
   label: '`<key>:<value>`; repeated, all of them must be there.',
   after: 'The cursor of the answer before; without one the answer begins with the first event.',
   limit: 'How many at most.',

@@ -9,8 +9,8 @@ const PATH = '/api/v1/openapi.json';
 const METHODS = 'GET, HEAD, OPTIONS';
 
 /** Open to every origin and without a key: it tells nothing of what is stored here. */
-export function openApiRoutes(door: RequestHandler): Middleware {
-  const text = JSON.stringify(describeApi({ baseUrl: door.baseUrl, cookieName: door.cookie.name }));
+export function openApiRoutes(handler: RequestHandler): Middleware {
+  const text = JSON.stringify(describeApi({ baseUrl: handler.baseUrl, cookieName: handler.cookie.name }));
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
 
   return async (ctx, next) => {

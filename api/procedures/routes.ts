@@ -27,26 +27,26 @@ const FAULT = {
   status: 500,
 };
 
-export function procedureRoutes(door: RequestHandler): Middleware {
+export function procedureRoutes(handler: RequestHandler): Middleware {
   return async (ctx, next) => {
     if (!ctx.path.startsWith(PREFIX)) return next();
     if (!METHODS.includes(ctx.method)) return refuseMethod(ctx);
     try {
-      const actor = await door.actor(ctx);
+      const actor = await handler.actor(ctx);
       // Who comes before what: nobody without a session learns whether his input was well-formed.
       if (actor.type === 'anonymous') {
-        door.anonymousLimit.take(ctx.state.ipAddress);
+        handler.anonymousLimit.take(ctx.state.ipAddress);
         throw new DomainError('UNAUTHORIZED', 'Sign in first');
       }
-      if (actor.type === 'user') door.calls.take(actor.userId);
+      if (actor.type === 'user') handler.calls.take(actor.userId);
       if (ctx.method === 'GET') rejectCrossSite(ctx.req);
-      else rejectCrossSiteChange(ctx.req, door.baseUrl);
+      else rejectCrossSiteChange(ctx.req, handler.baseUrl);
       rejectRepeatedParameters(ctx.querystring);
       assertDeclaredLength(ctx.req, BODY_BYTES);
       // tRPC refuses a batch before it has a context, and so without the id of the request.
       if (ctx.query.batch === '1')
         throw badRequest('Batching is off: call each procedure in a request of its own');
-      const inner = door.context(ctx, actor);
+      const inner = handler.context(ctx, actor);
       const path = procedureName(ctx.path);
       ctx.respond = false;
       ctx.res.statusCode = 200;
@@ -55,13 +55,13 @@ export function procedureRoutes(door: RequestHandler): Middleware {
         req: ctx.req,
         res: ctx.res,
         path,
-        createContext: async () => ({ ctx: inner, execute: door.execute }),
+        createContext: async () => ({ ctx: inner, execute: handler.execute }),
         allowBatching: false,
         maxBodySize: BODY_BYTES,
         responseMeta: ({ errors }) => ({ headers: retryAfter(errors[0]?.cause) }),
         onError({ error, path }) {
           if (error.code === 'INTERNAL_SERVER_ERROR') {
-            door.log.error(
+            handler.log.error(
               { requestId: inner.requestId, procedure: path, err: error.cause ?? error },
               'procedure failed',
             );
@@ -72,7 +72,7 @@ export function procedureRoutes(door: RequestHandler): Middleware {
       const error = unlessAway(thrown);
       const { requestId } = ctx.state;
       const known = error instanceof DomainError;
-      if (!known) door.log.error({ requestId, path: ctx.path, err: error }, 'request failed');
+      if (!known) handler.log.error({ requestId, path: ctx.path, err: error }, 'request failed');
       const { message, code, status } = known ? error : FAULT;
       ctx.respond = true;
       ctx.status = status;

@@ -1,6 +1,6 @@
 /**
  * The procedure API: a table of operations becomes a tRPC router. Input and permission are checked by `execute`, not
- * here, so that they are the same through every door.
+ * here, so that they are the same through every API surface.
  */
 import { initTRPC, TRPCError } from '@trpc/server';
 import superjson, { type SuperJSONResult } from 'superjson';

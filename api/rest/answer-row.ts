@@ -19,7 +19,7 @@ const API = '/api/v1';
 const MOST_ID = 64;
 
 interface Options {
-  door: RequestHandler;
+  handler: RequestHandler;
   ctx: KoaContext;
   actor: ServiceAccountActor;
   apiKey: string;
@@ -29,8 +29,8 @@ interface Options {
 }
 
 export async function handleRow(options: Options): Promise<void> {
-  const { door, ctx, actor, row, params } = options;
-  const context = door.context(ctx, actor);
+  const { handler, ctx, actor, row, params } = options;
+  const context = handler.context(ctx, actor);
   assertIds(params);
   const request: RestRequest = {
     ctx: context,
@@ -49,7 +49,7 @@ export async function handleRow(options: Options): Promise<void> {
     ctx.set('Location', `${API}${row.location(JSON.parse(answer.body), request)}`);
   ctx.body =
     row.followUp && isRowsOwn
-      ? JSON.stringify(await row.followUp(JSON.parse(answer.body), request, door.execute))
+      ? JSON.stringify(await row.followUp(JSON.parse(answer.body), request, handler.execute))
       : answer.body;
 }
 
@@ -62,12 +62,12 @@ function assertIds(params: Readonly<Record<string, string>>): void {
       );
 }
 
-async function answerRead({ door, ctx, row }: Options, context: Context, request: RestRequest) {
+async function answerRead({ handler, ctx, row }: Options, context: Context, request: RestRequest) {
   const tags = tagsOf(ctx.headers['if-none-match'], 'If-None-Match');
   const of = { id: idOf(request), environmentId: request.environmentId };
   // Before the answer: an older state beside a newer answer refuses a change at worst, and loses none.
-  const state = row.state ? await stateTag(door.db, row.state, of, { lock: false }) : null;
-  const output = await door.execute(row.operation, context, await row.input(request));
+  const state = row.state ? await stateTag(handler.db, row.state, of, { lock: false }) : null;
+  const output = await handler.execute(row.operation, context, await row.input(request));
   const whole = row.output(output, request) as Record<string, unknown>;
   const body = JSON.stringify(row.paged ? pageOf(whole, row.paged, request.query as object) : whole);
   const etag = entityTag(body, state);
@@ -79,7 +79,7 @@ async function answerRead({ door, ctx, row }: Options, context: Context, request
 }
 
 async function change(
-  { door, ctx, actor, apiKey, row, failed }: Options,
+  { handler, ctx, actor, apiKey, row, failed }: Options,
   context: Context,
   request: RestRequest,
 ): Promise<{ answer: StoredResponse; replayed: boolean }> {
@@ -97,13 +97,13 @@ async function change(
   };
   const input = await row.input(request);
   if (key === null) {
-    const output = await door.execute(row.operation, { ...context, ...matching }, input);
+    const output = await handler.execute(row.operation, { ...context, ...matching }, input);
     return { answer: answerOf(output), replayed: false };
   }
   return onlyOnce(
     {
-      db: door.db,
-      log: door.log,
+      db: handler.db,
+      log: handler.log,
       serviceAccountId: actor.id,
       apiKey,
       key,
@@ -122,7 +122,7 @@ async function change(
         ...matching,
         settle: (tx: Knex, output: unknown) => settle(tx, answerOf(output)),
       };
-      return answerOf(await door.execute(row.operation, settled, input));
+      return answerOf(await handler.execute(row.operation, settled, input));
     },
   );
 }

@@ -13,25 +13,25 @@ export const REST_PREFIX = '/api/v1';
 /** Of one key. */
 const REQUESTS_PER_MINUTE = 600;
 
-export function restRoutes(door: RequestHandler): Middleware {
+export function restRoutes(handler: RequestHandler): Middleware {
   const limit = perMinute(REQUESTS_PER_MINUTE);
 
   return async (ctx, next) => {
     if (ctx.path !== REST_PREFIX && !ctx.path.startsWith(`${REST_PREFIX}/`)) return next();
     ctx.set('Cache-Control', 'no-store');
     const failed = (error: unknown) =>
-      restError(error, { requestId: ctx.state.requestId, path: ctx.path, log: door.log });
+      restError(error, { requestId: ctx.state.requestId, path: ctx.path, log: handler.log });
     try {
       const found = findRow(ctx.method, ctx.path.slice(REST_PREFIX.length));
       if (found === null) throw new RestError('NOT_FOUND', nothingAt(ctx));
       if ('allowed' in found) return refuseMethod(ctx, found.allowed);
-      const { actor, apiKey } = await caller(door, ctx);
+      const { actor, apiKey } = await caller(handler, ctx);
       try {
         limit.take(actor.id);
       } finally {
         ctx.set(rateLimitHeaders(limit.state(actor.id)));
       }
-      await handleRow({ door, ctx, actor, apiKey, ...found, failed });
+      await handleRow({ handler, ctx, actor, apiKey, ...found, failed });
     } catch (error) {
       const { status, headers, body } = failed(error);
       ctx.status = status;
@@ -49,20 +49,20 @@ const rateLimitHeaders = ({ points, windowSeconds, remaining, resetSeconds }: Ra
 
 /** A session cookie is no key here, so no other site can use one that a browser has. */
 async function caller(
-  door: RequestHandler,
+  handler: RequestHandler,
   ctx: KoaContext,
 ): Promise<{ actor: ServiceAccountActor; apiKey: string }> {
   const apiKey = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
   if (apiKey === undefined) {
-    door.anonymousLimit.take(ctx.state.ipAddress);
+    handler.anonymousLimit.take(ctx.state.ipAddress);
     throw unauthorized('Send the key of a service account: Authorization: Bearer svc_…');
   }
   const actor = await actorOfApiKey(
-    { ...door.context(ctx, { type: 'anonymous' }), db: door.essential },
+    { ...handler.context(ctx, { type: 'anonymous' }), db: handler.essential },
     apiKey,
   );
   if (!actor) {
-    door.anonymousLimit.take(ctx.state.ipAddress);
+    handler.anonymousLimit.take(ctx.state.ipAddress);
     throw unauthorized('This key is not known, has expired or was revoked');
   }
   return { actor, apiKey };

@@ -15,9 +15,9 @@ const ID = /^[\w-]{1,64}$/;
 const LONGEST_PATH = 500;
 const DETAIL_LENGTH = 500;
 
-export function scimRoutes(door: RequestHandler): Middleware {
+export function scimRoutes(handler: RequestHandler): Middleware {
   const limit = perMinute(REQUESTS_PER_MINUTE);
-  const baseUrl = scimBaseUrl(door.baseUrl);
+  const baseUrl = scimBaseUrl(handler.baseUrl);
 
   return async (ctx, next) => {
     if (!NEAR.some((path) => ctx.path === path || ctx.path.startsWith(`${path}/`))) return next();
@@ -27,15 +27,15 @@ export function scimRoutes(door: RequestHandler): Middleware {
       const found = findRow(ctx.method, ctx.path);
       if (found === null) throw new ScimError(404, nothingAt(ctx, baseUrl));
       if ('allowed' in found) return refuseMethod(ctx, found.allowed);
-      await refuseUnknown(door, ctx);
+      await refuseUnknown(handler, ctx);
       known = true;
       limit.take('scim');
       // An id that none has is not asked for.
       if (found.row.path.startsWith('/Users/:') && !ID.test(found.id)) throw notFound('User');
       if (found.row.path.startsWith('/Groups/:') && !ID.test(found.id)) throw notFound('Group');
       const { status, body, location } = await found.row.answer({
-        ctx: door.context(ctx, { type: 'scim' }),
-        execute: door.execute,
+        ctx: handler.context(ctx, { type: 'scim' }),
+        execute: handler.execute,
         baseUrl,
         id: found.id,
         querystring: ctx.querystring,
@@ -46,11 +46,11 @@ export function scimRoutes(door: RequestHandler): Middleware {
       if (body) send(ctx, body);
     } catch (error) {
       const { requestId } = ctx.state;
-      const { status, headers, body } = scimError(error, { requestId, path: ctx.path, log: door.log });
+      const { status, headers, body } = scimError(error, { requestId, path: ctx.path, log: handler.log });
       ctx.status = status;
       ctx.set(headers);
       send(ctx, body);
-      await noteRefusal(door, ctx, known, body);
+      await noteRefusal(handler, ctx, known, body);
     }
   };
 }
@@ -60,7 +60,7 @@ export function scimRoutes(door: RequestHandler): Middleware {
  * Requests over the rate limit are not recorded: the records would need a limit of their own.
  */
 async function noteRefusal(
-  door: RequestHandler,
+  handler: RequestHandler,
   ctx: KoaContext,
   known: boolean,
   { scimType, detail }: Record<string, unknown>,
@@ -73,11 +73,11 @@ async function noteRefusal(
     scimType: typeof scimType === 'string' ? scimType : null,
     detail: String(detail).slice(0, DETAIL_LENGTH),
   };
-  door.log.info(refusal, 'a SCIM request was refused');
+  handler.log.info(refusal, 'a SCIM request was refused');
   if (!known) return;
-  const context = door.context(ctx, { type: 'scim' });
+  const context = handler.context(ctx, { type: 'scim' });
   await addRefusal(context.db, { at: new Date(context.clock.now()), ...refusal }).catch((error: unknown) =>
-    door.log.warn({ reason: messageOf(error) }, 'a refusal of SCIM could not be kept'),
+    handler.log.warn({ reason: messageOf(error) }, 'a refusal of SCIM could not be kept'),
   );
 }
 
@@ -88,10 +88,10 @@ function send(ctx: KoaContext, body: object): void {
 }
 
 /** A session cookie is no token here, so no other site can use one that a browser has. One answer for every wrong token. */
-async function refuseUnknown(door: RequestHandler, ctx: KoaContext): Promise<void> {
+async function refuseUnknown(handler: RequestHandler, ctx: KoaContext): Promise<void> {
   const token = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
-  if (token !== undefined && (await isScimToken(door.context(ctx, { type: 'anonymous' }), token))) return;
-  door.anonymousLimit.take(ctx.state.ipAddress);
+  if (token !== undefined && (await isScimToken(handler.context(ctx, { type: 'anonymous' }), token))) return;
+  handler.anonymousLimit.take(ctx.state.ipAddress);
   if (token === undefined) throw unauthorized('Send the SCIM token: Authorization: Bearer scim_…');
   throw unauthorized(
     'This token is not known, or SCIM is switched off; a super admin makes a new one in the settings',

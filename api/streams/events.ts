@@ -20,7 +20,7 @@ export interface UiEvents {
   stop(): void;
 }
 
-export function createUiEvents(door: RequestHandler): UiEvents {
+export function createUiEvents(handler: RequestHandler): UiEvents {
   const streams = new Map<symbol, { userId: string; close(): void }>();
 
   function open(userId: string): number {
@@ -30,8 +30,8 @@ export function createUiEvents(door: RequestHandler): UiEvents {
   return {
     routes(router) {
       router.get('/api/events', async (ctx) => {
-        const token = door.cookie.read(ctx);
-        const actor = await door.actor(ctx);
+        const token = handler.cookie.read(ctx);
+        const actor = await handler.actor(ctx);
         if (!token || actor.type !== 'user') throw unauthorized();
         assertNoRequiredAction(actor);
         if (open(actor.userId) >= STREAMS_PER_USER) {
@@ -39,7 +39,7 @@ export function createUiEvents(door: RequestHandler): UiEvents {
             retryAfterSeconds: 5,
           });
         }
-        let visible = await visibleTo(door.db, actor);
+        let visible = await visibleTo(handler.db, actor);
         const stream = openEventStream(ctx);
         const waiting = new Map<string, Set<UiTopic>>();
         let timer: NodeJS.Timeout | undefined;
@@ -59,21 +59,21 @@ export function createUiEvents(door: RequestHandler): UiEvents {
           timer ??= setTimeout(send, GATHER_MS);
         };
         const recheck = async () => {
-          const current = await actorOfSession(door.essential, token).catch(() => undefined);
+          const current = await actorOfSession(handler.essential, token).catch(() => undefined);
           if (current === null || current?.requiredAction) stream.close();
-          else if (current) visible = await visibleTo(door.db, current).catch(() => visible);
+          else if (current) visible = await visibleTo(handler.db, current).catch(() => visible);
         };
         const off = [
-          door.services.bus.on('ui', async (signal) => {
+          handler.services.bus.on('ui', async (signal) => {
             if (signal.environmentId === null) {
               await recheck();
               note('*', signal.topics);
             } else if (visible.has(signal.environmentId)) note(signal.environmentId, signal.topics);
           }),
-          door.services.bus.on('user', (signal) => {
+          handler.services.bus.on('user', (signal) => {
             if (signal.userId === actor.userId) void recheck();
           }),
-          door.services.bus.on('resync', () => note('*', UI_TOPICS)),
+          handler.services.bus.on('resync', () => note('*', UI_TOPICS)),
         ];
         const check = setInterval(() => {
           stream.comment('keep-alive');

@@ -1,4 +1,4 @@
-/** The procedure API as the UI calls it: the demo is set up through the same door as everything else. */
+/** The procedure API as the UI calls it: the demo is set up through the API that everything else uses. */
 import superjson, { type SuperJSONResult } from 'superjson';
 
 export class ProcedureError extends Error {}

@@ -1,4 +1,4 @@
-/** Groups, as the door hands them to the use cases. */
+/** Groups, as the SCIM routes hand them to the operations. */
 import Type, { type Static } from 'typebox';
 import { Input, Nullable } from '../api/common.ts';
 import {

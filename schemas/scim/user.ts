@@ -1,4 +1,4 @@
-/** Users, as the door hands them to the use cases: names of attributes as RFC 7643 writes them, values of one form. */
+/** Users, as the SCIM routes hand them to the operations: names of attributes as RFC 7643 writes them, values of one form. */
 import Type, { type Static } from 'typebox';
 import { Input, Nullable } from '../api/common.ts';
 import {

@@ -1,4 +1,4 @@
-/** What comes in by any door, before anything is done with it. */
+/** Checks the input of every API surface before anything is done with it. */
 import type { Static, TSchema } from 'typebox';
 import { sentences, validator } from '../../../schemas/validate.ts';
 import { badRequest } from './errors.ts';

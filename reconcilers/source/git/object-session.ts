@@ -147,7 +147,7 @@ export class ObjectSession {
     const leftOut = /could not fetch [0-9a-f]+ from promisor remote/.test(this.complaint);
     const again = leftOut || this.answers > 0;
     if (!again || !request || this.failure || this.restarts >= MAX_RESTARTS) {
-      this.fail(lastWords(this.complaint) || 'git ended before it had answered');
+      this.fail(lastLine(this.complaint) || 'git ended before it had answered');
       return;
     }
     if (leftOut) this.settle(request, null);
@@ -240,7 +240,7 @@ export class ObjectSession {
 }
 
 /** Before it gives up, git tells of each step that failed; the last line says it all. */
-function lastWords(complaint: string): string {
+function lastLine(complaint: string): string {
   const lines = complaint.trim().split('\n');
   const fatal = lines.findLast((line) => line.startsWith('fatal: '));
   return fatal?.slice('fatal: '.length) ?? lines.join('; ');

@@ -22,7 +22,7 @@ const FIXED = /^controller\/database\/migrations\/|\.gen\.ts$|package-lock\.json
 
 /** Whole words, in comments, texts and names alike. */
 const PROSE =
-  /\b(?:told(?! apart)|whom|whomever|whoever|anew|in vain|\w+s of theirs|comes to no end|nobody is told)\b/i;
+  /\b(?:told(?! apart)|doors?|whom|whomever|whoever|anew|in vain|\w+s of theirs|comes to no end|nobody is told)\b/i;
 /** Parts of identifiers in camel case, and whole ones that are declared. */
 const NAMES = [
   'told',
@@ -43,7 +43,7 @@ const FILE = new RegExp(
 );
 const capital = (word: string) => word[0]?.toUpperCase() + word.slice(1);
 const IDENTIFIER = new RegExp(
-  `\\b(?:(?:const|let|function|class|interface|type)\\s+(?:${NAMES.flatMap((word) => [word, capital(word)]).join('|')})\\b|(?:${NAMES.join('|')})[A-Z]\\w*|[a-z]\\w*(?:${NAMES.map(capital).join('|')})(?![a-z])\\w*)`,
+  `\\b(?:(?:const|let|function|class|interface|type)\\s+(?:${NAMES.flatMap((word) => [word, capital(word)]).join('|')})\\b|(?:${NAMES.join('|')})[A-Z]\\w*|[a-z]\\w*(?:${NAMES.map(capital).join('|')})(?![a-z])\\w*|\\w+InWords\\b|[A-Z]\\w*_WORDS\\b)`,
 );
 
 const files = execFileSync('git', ['ls-files', '--', ...FOLDERS], { cwd: ROOT, encoding: 'utf8' })

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { isOffered, SETTINGS_PARTS, type SettingsScope } from '../../../web/src/app/settings-sections.ts';
-import { browserInWords } from '../../../web/src/features/account/browser-name.ts';
+import { browserText } from '../../../web/src/features/account/browser-name.ts';
 import { askedForBy } from '../../../web/src/features/account/requiring-teams.ts';
 import { providerProblem } from '../../../web/src/features/sign-in/provider-problems.ts';
 
@@ -37,10 +37,10 @@ describe('a browser in words', () => {
     [null, 'An unknown browser', 'says nothing'],
   ] as const;
   for (const [userAgent, words, reason] of cases)
-    it(`is ${words}, ${reason || 'as it says'}`, () => expect(browserInWords(userAgent)).to.equal(words));
+    it(`is ${words}, ${reason || 'as it says'}`, () => expect(browserText(userAgent)).to.equal(words));
 
   it('is cut off where it says more than a line', () => {
-    expect(browserInWords('x'.repeat(256))).to.have.length(60);
+    expect(browserText('x'.repeat(256))).to.have.length(60);
   });
 });
 

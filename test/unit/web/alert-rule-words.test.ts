@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ruleInWords } from '../../../web/src/features/alerts/rule-text.ts';
+import { ruleText } from '../../../web/src/features/alerts/rule-text.ts';
 
-type Rule = Parameters<typeof ruleInWords>[0];
+type Rule = Parameters<typeof ruleText>[0];
 const rule = (change: Partial<Rule>): Rule => ({
   metric: 'cpu_usage',
   condition: 'gt',
@@ -30,5 +30,5 @@ describe('an alert rule in words', () => {
     ],
   ];
   for (const [change, words] of cases)
-    it(`says “${words}”`, () => expect(ruleInWords(rule(change))).to.equal(words));
+    it(`says “${words}”`, () => expect(ruleText(rule(change))).to.equal(words));
 });

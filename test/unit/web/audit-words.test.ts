@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RecentAuditEntry } from '../../../schemas/api/dashboard.ts';
 import {
-  actionInWords,
+  actionText,
   subjectHref,
   whatWasDone,
   whoDidIt,
@@ -47,7 +47,7 @@ describe('an entry of the audit log in words', () => {
     expect(whatWasDone(entry({ action: 'settings.oidcUpdated', entityName: null }))).to.equal(
       'Settings OIDC updated',
     );
-    expect(actionInWords('vrlSnippet.deleted')).to.equal('VRL snippet deleted');
+    expect(actionText('vrlSnippet.deleted')).to.equal('VRL snippet deleted');
   });
 
   it('says who did it, and git with its commit', () => {

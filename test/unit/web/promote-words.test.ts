@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import {
   fieldWord,
-  outcomeInWords,
+  outcomeText,
   promoteWord,
   targetsOf,
 } from '../../../web/src/features/pipeline/promote/promote-text.ts';
@@ -59,17 +59,15 @@ describe('a promotion in words', () => {
   ] as const;
   for (const { reason, found, words, button } of rows) {
     it(`says what becomes of it where ${reason}`, () => {
-      expect(outcomeInWords(found, INTO)).to.equal(words);
+      expect(outcomeText(found, INTO)).to.equal(words);
       expect(promoteWord(found, 'production')).to.equal(button);
     });
   }
 
   it('leaves out what is not known yet', () => {
     const unknown = { target: 'lab', branch: null, nodes: null };
-    expect(outcomeInWords({ outcome: 'DEPLOYED', waiting: null }, unknown)).to.contain('at once to lab:');
-    expect(outcomeInWords({ outcome: 'AWAITING_PR_MERGE', waiting: null }, unknown)).to.contain(
-      'against lab.',
-    );
+    expect(outcomeText({ outcome: 'DEPLOYED', waiting: null }, unknown)).to.contain('at once to lab:');
+    expect(outcomeText({ outcome: 'AWAITING_PR_MERGE', waiting: null }, unknown)).to.contain('against lab.');
   });
 
   it('names a field as its manifest does', () => {

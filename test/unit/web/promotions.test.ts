@@ -8,19 +8,19 @@ import {
   inOrderOfNeed,
   mayCancel,
   pullRequestBadge,
-  statusInWords,
+  statusText,
   stepsOf,
   whyNotDecide,
 } from '../../../web/src/features/promotions/promotion-text.ts';
 import {
   type ChangedFile,
   conversationOf,
-  filesInWords,
+  filesText,
   landingOf,
   openedAtFirst,
   stepsOfPull,
-  testsInWords,
   testsOf,
+  testsText,
 } from '../../../web/src/features/pull-request/review.ts';
 
 const AT = new Date('2026-01-02T03:04:05Z');
@@ -137,7 +137,7 @@ describe('promotions in words', () => {
   ];
   for (const { reason, of, status, way } of cases)
     it(`tells where it stands: ${reason}`, () => {
-      expect(statusInWords(of).word).to.equal(status);
+      expect(statusText(of).word).to.equal(status);
       expect(ways(of)).to.deep.equal(way);
     });
 
@@ -277,9 +277,7 @@ describe('a review in words', () => {
       ...Array.from({ length: 10 }, (_, index) => file(`f${index}`)),
     ];
     expect([...openedAtFirst(files)]).to.deep.equal(['a', 'f0', 'f1', 'f2', 'f3', 'f4']);
-    expect(filesInWords({ files: [file('a')], filesTotal: 1 })).to.equal(
-      '1 file, 3 lines added, 1 taken away',
-    );
+    expect(filesText({ files: [file('a')], filesTotal: 1 })).to.equal('1 file, 3 lines added, 1 taken away');
   });
 
   it('counts tests, failed ones first', () => {
@@ -291,9 +289,9 @@ describe('a review in words', () => {
       message: null,
       line: null,
     });
-    expect(testsInWords(testsOf({ changes: [change('other')] }))).to.equal('none');
+    expect(testsText(testsOf({ changes: [change('other')] }))).to.equal('none');
     expect(
-      testsInWords(
+      testsText(
         testsOf({ changes: [{ ...tested, tests: [test('passed'), test('failed'), test('passed')] }] }),
       ),
     ).to.equal('1 failed, 2 passed');

@@ -5,7 +5,7 @@ import {
   NEW_RULE,
   thresholdProblem,
 } from '../../../web/src/features/alerts/rule-draft.ts';
-import { ruleInWords } from '../../../web/src/features/alerts/rule-text.ts';
+import { ruleText } from '../../../web/src/features/alerts/rule-text.ts';
 
 describe('an alert rule while it is written', () => {
   it('takes numbers, and says what is none', () => {
@@ -41,7 +41,7 @@ describe('an alert rule while it is written', () => {
       threshold: 1,
       durationSeconds: 60,
     });
-    expect(meaning && ruleInWords(meaning)).to.equal('Pipeline has crashed for 60 s');
+    expect(meaning && ruleText(meaning)).to.equal('Pipeline has crashed for 60 s');
   });
 
   it('means nothing while a number is wrong', () => {

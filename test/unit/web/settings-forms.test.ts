@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import {
   expiryRank,
-  expiryWords,
+  expiryText,
   isExpired,
 } from '../../../web/src/features/settings/access/service-account-expiry.ts';
 import { numberProblem, wholeNumber } from '../../../web/src/features/settings/server/whole-number.ts';
@@ -14,7 +14,7 @@ import {
   problemOfRow,
   sameGroups,
 } from '../../../web/src/features/settings/single-sign-on/groups-draft.ts';
-import { followedWords } from '../../../web/src/features/settings/single-sign-on/live-fields.ts';
+import { followedText } from '../../../web/src/features/settings/single-sign-on/live-fields.ts';
 import {
   mayKeepSecret,
   problemOfProvider,
@@ -38,7 +38,7 @@ describe('the end of a key', () => {
     { hours: -24 * 40, words: 'expired 40 days ago' },
   ];
   for (const { hours, words } of cases)
-    it(`is told as “${words}”`, () => expect(expiryWords(at(hours), NOW)).to.equal(words));
+    it(`is told as “${words}”`, () => expect(expiryText(at(hours), NOW)).to.equal(words));
 
   it('sets keys that work before those that have expired, and those before revoked ones', () => {
     const keys = [
@@ -95,11 +95,11 @@ describe('mappings of groups', () => {
   });
 
   it('tell what followed in one sentence', () => {
-    expect(followedWords({ added: 1, changed: 0, removed: 0 })).to.equal('1 membership was added.');
-    expect(followedWords({ added: 3, changed: 1, removed: 2 })).to.equal(
+    expect(followedText({ added: 1, changed: 0, removed: 0 })).to.equal('1 membership was added.');
+    expect(followedText({ added: 3, changed: 1, removed: 2 })).to.equal(
       '3 memberships were added, 1 was changed, 2 were removed.',
     );
-    expect(followedWords({ added: 0, changed: 0, removed: 0 })).to.equal('No membership changes.');
+    expect(followedText({ added: 0, changed: 0, removed: 0 })).to.equal('No membership changes.');
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { removedInWords } from '../../../web/src/features/pipeline/versions/removed-versions.ts';
+import { removedText } from '../../../web/src/features/pipeline/versions/removed-versions.ts';
 
 const versions = (...numbers: number[]) => numbers.map((version) => ({ version }));
 
@@ -25,7 +25,7 @@ describe('what a list of versions says is missing', () => {
     },
   ])
     it(`is told: ${reason}`, () => {
-      const said = removedInWords(list);
+      const said = removedText(list);
       if (says === null) expect(said).to.equal(null);
       else expect(said).to.match(says);
     });

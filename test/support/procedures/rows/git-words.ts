@@ -36,7 +36,7 @@ async function bound(
   return environmentId;
 }
 
-export const GIT_WORDS: Rows = {
+export const GIT_LABELS: Rows = {
   'gitSync.suspend': {
     names: 'scope',
     input: ({ environmentId }) => ({ environmentId, ...orders, reason: 'night shift' }),

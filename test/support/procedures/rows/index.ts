@@ -4,7 +4,7 @@ import { DIRECTORY } from './directory.ts';
 import { ENVIRONMENTS } from './environments.ts';
 import { FLEET } from './fleet.ts';
 import { FORGES } from './forges.ts';
-import { GIT_WORDS } from './git-words.ts';
+import { GIT_LABELS } from './git-words.ts';
 import { LIBRARY } from './library.ts';
 import { OWN_ACCOUNT } from './own-account.ts';
 import { PEOPLE } from './people.ts';
@@ -25,7 +25,7 @@ export const ROWS: Rows = {
   ...DIRECTORY,
   ...ENVIRONMENTS,
   ...FORGES,
-  ...GIT_WORDS,
+  ...GIT_LABELS,
   ...PEOPLE,
   ...PIPELINES,
   ...PROMOTIONS,

@@ -21,7 +21,7 @@ const SYSTEMS: readonly (readonly [mark: RegExp, name: string])[] = [
 const MAX_LENGTH = 60;
 
 /** `Firefox on Linux`; what is not known in the browser's own words, cut off. */
-export function browserInWords(userAgent: string | null): string {
+export function browserText(userAgent: string | null): string {
   if (!userAgent) return 'An unknown browser';
   const browser = BROWSERS.find(([mark]) => mark.test(userAgent))?.[1];
   const system = SYSTEMS.find(([mark]) => mark.test(userAgent))?.[1];

@@ -9,7 +9,7 @@ import { InlineError, Loaded, SkeletonRows } from '../../ui/primitives/page-stat
 import { Time } from '../../ui/primitives/time.tsx';
 import { notify } from '../../ui/primitives/toast.tsx';
 import { plural } from '../../ui/text/format.ts';
-import { browserInWords } from './browser-name.ts';
+import { browserText } from './browser-name.ts';
 
 /** Where the person is signed in, and the end of it. */
 export const Sessions = () => {
@@ -19,7 +19,7 @@ export const Sessions = () => {
   const end = useMutation({
     mutationFn: ({ id }: SessionSummary) => api.user.endSession.mutate({ id }),
     onSuccess: (_, { userAgent }) => {
-      notify(`The session of ${browserInWords(userAgent)} has ended.`);
+      notify(`The session of ${browserText(userAgent)} has ended.`);
       return renew();
     },
   });
@@ -78,7 +78,7 @@ interface RowProps {
 }
 
 const SessionRow = ({ session, busy, end }: RowProps) => {
-  const name = browserInWords(session.userAgent);
+  const name = browserText(session.userAgent);
   return (
     <li>
       <div className="preset-head">

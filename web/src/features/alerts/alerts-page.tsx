@@ -19,7 +19,7 @@ import { momentColumn } from '../../ui/table/time-column.tsx';
 import { conditionTone } from '../gate/condition-list.tsx';
 import { ManifestProblems, OwnedActions, OwnerCell, problemOf } from '../ownership/manifest-owner.tsx';
 import { DeleteRuleDialog, type RuleAction, RuleDialog } from './rule-dialogs.tsx';
-import { ruleInWords } from './rule-text.ts';
+import { ruleText } from './rule-text.ts';
 
 const columns = (env: string, mayEdit: boolean, act: (action: RuleAction) => void): Column<AlertRule>[] => [
   {
@@ -32,8 +32,8 @@ const columns = (env: string, mayEdit: boolean, act: (action: RuleAction) => voi
   {
     key: 'when',
     title: 'Raised when',
-    sort: (row) => ruleInWords(row),
-    cell: (row) => <span data-tip={ruleInWords(row)}>{ruleInWords(row)}</span>,
+    sort: (row) => ruleText(row),
+    cell: (row) => <span data-tip={ruleText(row)}>{ruleText(row)}</span>,
   },
   {
     key: 'watches',
@@ -117,7 +117,7 @@ function isIn(state: string, rule: AlertRule): boolean {
 }
 
 const searchText = (row: AlertRule): string =>
-  [row.name, ruleInWords(row), row.metric, row.pipelineName ?? 'whole environment', row.git?.path].join(' ');
+  [row.name, ruleText(row), row.metric, row.pipelineName ?? 'whole environment', row.git?.path].join(' ');
 
 /** In the address, for rules of no pipeline. */
 const WHOLE = 'none';

@@ -18,7 +18,7 @@ import {
   type RuleDraft,
   thresholdProblem,
 } from './rule-draft.ts';
-import { isFact, METRICS, ruleInWords, unitOf } from './rule-text.ts';
+import { isFact, METRICS, ruleText, unitOf } from './rule-text.ts';
 
 export type RuleAction =
   | { kind: 'create' }
@@ -140,7 +140,7 @@ const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }
         />
       )}
       <p className="rule-words" role="status">
-        {meaning ? `Raised when: ${ruleInWords(meaning)}, ${watched(draft, rule)}.` : ' '}
+        {meaning ? `Raised when: ${ruleText(meaning)}, ${watched(draft, rule)}.` : ' '}
       </p>
     </MutationForm>
   );
@@ -202,9 +202,8 @@ const DeleteForm = ({ rule, close }: { rule: AlertRule; close: () => void }) => 
       <BecomesNotice git={rule.git} what="Deleting it" />
       <p>
         This deletes <strong>{rule.name}</strong> from {environment.name}, for good. Nothing watches any more
-        for: {ruleInWords(rule)},{' '}
-        {rule.pipelineName ? `for ${rule.pipelineName}` : 'in the whole environment'}. To keep it silent
-        instead, take away its mark “Enabled”.
+        for: {ruleText(rule)}, {rule.pipelineName ? `for ${rule.pipelineName}` : 'in the whole environment'}.
+        To keep it silent instead, take away its mark “Enabled”.
       </p>
     </MutationForm>
   );

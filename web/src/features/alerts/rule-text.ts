@@ -51,7 +51,7 @@ function during(seconds: number): string {
 }
 
 /** `CPU usage above 90 % for 60 s`. */
-export function ruleInWords(rule: Rule): string {
+export function ruleText(rule: Rule): string {
   const fact = FACTS[rule.metric];
   if (fact) {
     const [whenSo, whenNot] = [holds(rule, 1), holds(rule, 0)];

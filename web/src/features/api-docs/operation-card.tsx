@@ -4,7 +4,7 @@ import { CodeText } from '../../ui/text/code-text.tsx';
 import { curlLines } from './curl.ts';
 import type { ApiDocument, Operation, Parameter, Schema } from './document.ts';
 import { SchemaTable } from './schema-table.tsx';
-import { ruleWords, typeWords } from './schema-text.ts';
+import { ruleTexts, typeText } from './schema-text.ts';
 
 interface Props {
   document: ApiDocument;
@@ -132,10 +132,10 @@ const Parameters = ({
             <code className="schema-name">{name}</code>
             <span className="schema-optional"> {required ? place : `${place}, optional`}</span>
           </th>
-          <td>{schema ? typeWords(document, schema) : 'JSON'}</td>
+          <td>{schema ? typeText(document, schema) : 'JSON'}</td>
           <td>
             <CodeText text={description ?? ''} />{' '}
-            {schema && <span className="muted">{ruleWords(document, schema).join('; ')}</span>}
+            {schema && <span className="muted">{ruleTexts(document, schema).join('; ')}</span>}
           </td>
         </tr>
       ))}

@@ -1,7 +1,7 @@
 import { Fragment, useState } from 'react';
 import { Icon } from '../../ui/primitives/icons.tsx';
 import type { ApiDocument, Schema } from './document.ts';
-import { type FieldOf, fieldsOf, ruleWords, typeWords } from './schema-text.ts';
+import { type FieldOf, fieldsOf, ruleTexts, typeText } from './schema-text.ts';
 
 interface Props {
   document: ApiDocument;
@@ -12,7 +12,7 @@ interface Props {
 
 /** One row a field; what has fields of its own opens below. What is no object is one row. */
 export const SchemaTable = ({ document, schema, label }: Props) => {
-  const type = typeWords(document, schema);
+  const type = typeText(document, schema);
   const fields = fieldsOf(document, schema);
   const plain = !type.startsWith('list') && !type.startsWith('map') && fields.length > 0;
   const rows = plain ? fields : [{ name: '', schema, required: true }];
@@ -49,7 +49,7 @@ const FieldRows = ({
   // An only field is a wrapper: what is in it is what one came for.
   const [open, setOpen] = useState(alone);
   const name = field.name === '' ? 'the whole' : field.name;
-  const rules = ruleWords(document, field.schema);
+  const rules = ruleTexts(document, field.schema);
   return (
     <Fragment>
       <tr>
@@ -69,7 +69,7 @@ const FieldRows = ({
           )}
           {!field.required && <span className="schema-optional"> optional</span>}
         </th>
-        <td>{typeWords(document, field.schema)}</td>
+        <td>{typeText(document, field.schema)}</td>
         <td>{rules.length > 0 ? rules.join('; ') : null}</td>
       </tr>
       {open &&

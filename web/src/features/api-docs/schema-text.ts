@@ -12,20 +12,20 @@ const isNull = (schema: Schema): boolean => schema.type === 'null';
 const alternatives = (schema: Schema): Schema[] | undefined => schema.anyOf ?? schema.oneOf;
 
 /** The type in a few words, for example `list of AlertRule or null`. */
-export function typeWords(document: ApiDocument, schema: Schema): string {
+export function typeText(document: ApiDocument, schema: Schema): string {
   const name = schema.$ref?.split('/').at(-1);
   if (name !== undefined) {
     const target = lookUp<Schema>(document, { $ref: schema.$ref ?? '' });
-    return target.properties ? name : typeWords(document, target);
+    return target.properties ? name : typeText(document, target);
   }
   const choices = alternatives(schema);
-  if (choices) return [...new Set(choices.map((one) => typeWords(document, one)))].join(' or ');
+  if (choices) return [...new Set(choices.map((one) => typeText(document, one)))].join(' or ');
   if ('const' in schema) return JSON.stringify(schema.const);
   if (Array.isArray(schema.type))
-    return schema.type.map((type) => typeWords(document, { ...schema, type })).join(' or ');
-  if (schema.type === 'array') return `list of ${typeWords(document, schema.items ?? {})}`;
+    return schema.type.map((type) => typeText(document, { ...schema, type })).join(' or ');
+  if (schema.type === 'array') return `list of ${typeText(document, schema.items ?? {})}`;
   const values = valueSchema(schema);
-  if (values) return `map of ${typeWords(document, values)}`;
+  if (values) return `map of ${typeText(document, values)}`;
   if (schema.format === 'date-time') return 'moment (ISO 8601)';
   if (schema.type === undefined) return schema.enum ? 'text' : 'anything';
   return WORDS[schema.type] ?? schema.type;
@@ -39,10 +39,10 @@ function valueSchema(schema: Schema): Schema | null {
 }
 
 /** The rules beyond the type. */
-export function ruleWords(document: ApiDocument, given: Schema): string[] {
+export function ruleTexts(document: ApiDocument, given: Schema): string[] {
   const schema = lookUp<Schema>(document, given as Schema & { $ref: string });
   const choice = alternatives(schema)?.filter((one) => !isNull(one));
-  if (choice?.length === 1 && choice[0]) return ruleWords(document, choice[0]);
+  if (choice?.length === 1 && choice[0]) return ruleTexts(document, choice[0]);
   const { minLength, maxLength, minimum, maximum, minItems, maxItems } = schema;
   return [
     schema.enum ? `one of ${schema.enum.map(String).join(', ')}` : null,
@@ -52,7 +52,7 @@ export function ruleWords(document: ApiDocument, given: Schema): string[] {
     schema.pattern ? `pattern ${schema.pattern}` : null,
     schema.default === undefined ? null : `${JSON.stringify(schema.default)} where absent`,
     ...(schema.type === 'array' && schema.items
-      ? ruleWords(document, schema.items).map((rule) => `each: ${rule}`)
+      ? ruleTexts(document, schema.items).map((rule) => `each: ${rule}`)
       : []),
   ].filter((rule) => rule !== null);
 }

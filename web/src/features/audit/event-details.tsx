@@ -7,7 +7,7 @@ import { Commit, Copyable } from '../../ui/primitives/copyable.tsx';
 import { Fact } from '../../ui/primitives/fact.tsx';
 import { formatExact, shortCommit } from '../../ui/text/format.ts';
 import { actorWord, capital } from './event-text.ts';
-import { typeInWords } from './filter-bar.tsx';
+import { typeText } from './filter-bar.tsx';
 
 interface Props {
   event: AuditEntryView;
@@ -37,7 +37,7 @@ export const EventDetails = ({ event, href }: Props) => (
         <span className="mono">{event.action}</span>
       </Fact>
       <Fact name="Done to">
-        {typeInWords(event.entityType)}{' '}
+        {typeText(event.entityType)}{' '}
         {event.entityId && <Copyable value={event.entityId} label="id of what it was done to" />}
       </Fact>
       <Fact name="Team">{event.teamName ?? (event.teamId ? 'one that is gone' : 'none')}</Fact>

@@ -31,7 +31,7 @@ export const spaced = (name: string): string =>
 export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 /** `Alert rule deleted`: the action by itself. */
-export const actionInWords = (action: string): string =>
+export const actionText = (action: string): string =>
   capital(action.split('.').map(spaced).filter(Boolean).join(' '));
 
 /** `Alert rule Busy CPU deleted`; `User token created: laptop` where the name is not that of the noun. */
@@ -40,9 +40,9 @@ export function whatWasDone({
   entityType,
   entityName,
 }: Pick<EventFields, 'action' | 'entityType' | 'entityName'>): string {
-  if (entityName === null) return actionInWords(action);
+  if (entityName === null) return actionText(action);
   const [noun = '', done = ''] = action.split('.');
-  if (noun.toLowerCase() !== entityType.toLowerCase()) return `${actionInWords(action)}: ${entityName}`;
+  if (noun.toLowerCase() !== entityType.toLowerCase()) return `${actionText(action)}: ${entityName}`;
   return capital([spaced(noun), entityName, spaced(done)].filter(Boolean).join(' '));
 }
 

@@ -6,7 +6,7 @@ import { queries } from '../../api/queries.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { SearchInput } from '../../ui/form/search-input.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
-import { actionInWords, capital, spaced } from './event-text.ts';
+import { actionText, capital, spaced } from './event-text.ts';
 import { type Filters, isFiltered, OTHER_ACTORS, TYPE } from './filters.ts';
 
 interface Props {
@@ -40,7 +40,7 @@ export const FilterBar = ({ filters, change, clear, searchBox }: Props) => {
         onChange={(who) => change({ who })}
         options={[
           ...OTHER_ACTORS.map(({ type, word }) => ({ value: TYPE + type, word })),
-          ...people.map(({ id, name, email }) => ({ value: id, word: personInWords(name, email) ?? id })),
+          ...people.map(({ id, name, email }) => ({ value: id, word: personText(name, email) ?? id })),
         ]}
       />
       <Choice
@@ -48,16 +48,16 @@ export const FilterBar = ({ filters, change, clear, searchBox }: Props) => {
         all="Any action"
         value={filters.action}
         onChange={(action) => change({ action })}
-        options={actions.map((value) => ({ value, word: actionInWords(value) }))}
-        wordOf={actionInWords}
+        options={actions.map((value) => ({ value, word: actionText(value) }))}
+        wordOf={actionText}
       />
       <Choice
         label="What it was done to"
         all="Anything"
         value={filters.what}
         onChange={(what) => change({ what })}
-        options={types.map((value) => ({ value, word: typeInWords(value) }))}
-        wordOf={typeInWords}
+        options={types.map((value) => ({ value, word: typeText(value) }))}
+        wordOf={typeText}
       />
       <Choice
         label="Where"
@@ -95,11 +95,10 @@ export const FilterBar = ({ filters, change, clear, searchBox }: Props) => {
   );
 };
 
-const personInWords = (name: string | null, email: string | null): string | null =>
+const personText = (name: string | null, email: string | null): string | null =>
   name && email ? `${name} (${email})` : (email ?? name);
 
-export const typeInWords = (type: string): string =>
-  type === SCIM_ALL ? 'SCIM (All)' : capital(spaced(type));
+export const typeText = (type: string): string => (type === SCIM_ALL ? 'SCIM (All)' : capital(spaced(type)));
 
 interface ChoiceProps {
   label: string;

@@ -2,7 +2,7 @@ import { Link } from 'react-router';
 import type { PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
 import { Banner } from '../../ui/primitives/banner.tsx';
 import { plural } from '../../ui/text/format.ts';
-import { crashInWords } from './crash-text.ts';
+import { crashText } from './crash-text.ts';
 
 /** Those beyond are in the table below. */
 const MAX_TOLD = 3;
@@ -26,7 +26,7 @@ export const Crashes = ({ rows, nameOf, logHref, title }: Props) => {
       <ul className="crashes">
         {crashed.slice(0, MAX_TOLD).map((row) => (
           <li key={`${row.nodeId} ${row.pipelineId}`}>
-            <strong>{nameOf(row)}</strong> {crashInWords(row.restarts)}{' '}
+            <strong>{nameOf(row)}</strong> {crashText(row.restarts)}{' '}
             <Link to={logHref(row)}>Its errors in the log</Link>
             {row.lastError && <span className="crash-error mono">{row.lastError}</span>}
           </li>

@@ -55,7 +55,7 @@ const DrainingNow = ({ rows, nameOf }: Props) => {
       <ul className="crashes">
         {draining.slice(0, MAX_NAMED).map((row) => (
           <li key={keyOf(row)}>
-            <strong>{nameOf(row)}</strong> {drainingInWords(row)}
+            <strong>{nameOf(row)}</strong> {drainingText(row)}
           </li>
         ))}
       </ul>
@@ -64,7 +64,7 @@ const DrainingNow = ({ rows, nameOf }: Props) => {
   );
 };
 
-function drainingInWords({ draining }: PipelineOnNode): string {
+function drainingText({ draining }: PipelineOnNode): string {
   if (!draining) return '';
   const { version, secondsLeft, undeliveredEvents } = draining;
   const left = `at most ${Math.round(secondsLeft)} s left`;

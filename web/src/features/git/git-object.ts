@@ -1,17 +1,17 @@
 /** An object that git may own, as people and the loop call it. */
 import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
 
-export const KIND_WORDS: Record<OwnableKind, { one: string; many: string }> = {
+export const KIND_LABELS: Record<OwnableKind, { one: string; many: string }> = {
   Pipeline: { one: 'pipeline', many: 'Pipelines' },
   AlertRule: { one: 'alert rule', many: 'Alert rules' },
   NodeGroup: { one: 'node group', many: 'Node groups' },
 };
 
-export const isOwnable = (kind: string): kind is OwnableKind => kind in KIND_WORDS;
+export const isOwnable = (kind: string): kind is OwnableKind => kind in KIND_LABELS;
 
 export interface GitObject {
   kind: OwnableKind;
   name: string;
 }
 
-export const nameOfObject = ({ kind, name }: GitObject): string => `${KIND_WORDS[kind].one} ${name}`;
+export const nameOfObject = ({ kind, name }: GitObject): string => `${KIND_LABELS[kind].one} ${name}`;

@@ -219,14 +219,14 @@ function edgeRate(
   return null;
 }
 
-function loadWords({ utilization, latencyMeanSeconds }: ComponentThroughput): string {
+function loadText({ utilization, latencyMeanSeconds }: ComponentThroughput): string {
   const busy = utilization === null ? '' : `, ${formatPercent(utilization)} busy`;
   return latencyMeanSeconds === null ? busy : `${busy}, ${formatLatency(latencyMeanSeconds)} an event`;
 }
 
 function describe(node: GraphNode, seen: ComponentThroughput | undefined): string {
   const flow = seen
-    ? `, ${formatRate(seen.receivedRate)} in, ${formatRate(seen.sentRate)} out, ${seen.errors} errors${loadWords(seen)}`
+    ? `, ${formatRate(seen.receivedRate)} in, ${formatRate(seen.sentRate)} out, ${seen.errors} errors${loadText(seen)}`
     : '';
   return `${KIND[node.kind].word} ${node.displayName ?? node.componentKey}, ${node.componentType}${flow}`;
 }

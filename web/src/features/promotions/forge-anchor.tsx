@@ -1,6 +1,6 @@
 import type { PullRequestSummary } from '../../../../schemas/api/pull-requests.ts';
 import { Icon } from '../../ui/primitives/icons.tsx';
-import { FORGE_WORDS } from './promotion-text.ts';
+import { FORGE_LABELS } from './promotion-text.ts';
 
 /** Only what a browser may open: the address came from a forge. */
 export const safeUrl = (url: string | null): string | null =>
@@ -14,7 +14,7 @@ export const ForgeOut = ({
 }) => {
   const href = safeUrl(url);
   if (forge === 'headgate') return <span className="muted">here</span>;
-  const word = `${FORGE_WORDS[forge]} #${number}`;
+  const word = `${FORGE_LABELS[forge]} #${number}`;
   return href ? (
     <a href={href} target="_blank" rel="noreferrer" className="forge-out">
       {word} <Icon name="leave" size={12} />

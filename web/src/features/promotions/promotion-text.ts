@@ -5,7 +5,7 @@ import type { CheckState, ForgeName, PullRequestSummary } from '../../../../sche
 import type { Tone } from '../../ui/primitives/tone.ts';
 import { plural } from '../../ui/text/format.ts';
 
-export const FORGE_WORDS: Record<ForgeName, string> = {
+export const FORGE_LABELS: Record<ForgeName, string> = {
   headgate: 'Headgate',
   github: 'GitHub',
   gitlab: 'GitLab',
@@ -55,12 +55,12 @@ export const inOrderOfNeed = <P extends Pick<Promotion, 'status' | 'createdAt'>>
   );
 
 /** Where it stands in a sentence of few words, with what a merged pull request waits for. */
-export function statusInWords({ status, pullRequest, lastError, silentNodes }: Promotion): {
+export function statusText({ status, pullRequest, lastError, silentNodes }: Promotion): {
   tone: Tone;
   word: string;
 } {
   if (status === 'DEPLOYED' && silentNodes.length > 0)
-    return { tone: 'ok', word: `Deployed; ${silentInWords(silentNodes)} silent` };
+    return { tone: 'ok', word: `Deployed; ${silentText(silentNodes)} silent` };
   if (status === 'PENDING' && lastError) return { tone: 'failed', word: 'Approved, not deployed' };
   if (status !== 'AWAITING_PR_MERGE' || pullRequest?.state !== 'merged') return PROMOTION_STATES[status];
   return lastError
@@ -70,7 +70,7 @@ export function statusInWords({ status, pullRequest, lastError, silentNodes }: P
 
 /** So many names are kept of a promotion at most; its note has the count. */
 const MOST_NAMED = 100;
-const silentInWords = ({ length }: readonly string[]): string =>
+const silentText = ({ length }: readonly string[]): string =>
   length < MOST_NAMED ? plural(length, 'node') : `${length} nodes or more`;
 
 export interface Step {

@@ -12,7 +12,7 @@ import { Button } from '../../ui/primitives/button.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
 import { PageTabs } from '../../ui/primitives/page-tabs.tsx';
 import { OpenPullRequestDialog } from './open-pull-request-dialog.tsx';
-import { FORGE_WORDS } from './promotion-text.ts';
+import { FORGE_LABELS } from './promotion-text.ts';
 import { PullRequestsTab } from './pull-requests-tab.tsx';
 import { RequestsTab } from './requests-tab.tsx';
 
@@ -30,7 +30,7 @@ export const PromotionsPage = () => {
   const mayNot =
     whyNot(team.role, 'EDITOR') ??
     (git.data && !git.data.configured ? 'The environment is not bound to git.' : null) ??
-    (forge === 'none' ? null : `Pull requests of this repository are opened on ${FORGE_WORDS[forge]}.`);
+    (forge === 'none' ? null : `Pull requests of this repository are opened on ${FORGE_LABELS[forge]}.`);
   return (
     <Page
       title="Promotions"

@@ -15,7 +15,7 @@ import { momentColumn } from '../../ui/table/time-column.tsx';
 import { useUiEdits } from '../ownership/git-edits.tsx';
 import { CheckLine } from './check-line.tsx';
 import { ForgeOut } from './forge-anchor.tsx';
-import { FORGE_WORDS, pullRequestBadge } from './promotion-text.ts';
+import { FORGE_LABELS, pullRequestBadge } from './promotion-text.ts';
 import { PullRequestBadge } from './status-badge.tsx';
 
 const STATES = [
@@ -184,7 +184,7 @@ const HowOneComes = ({ branch, forge }: { branch: string; forge: BoundForge['nam
       <p>
         {forge === 'none'
           ? 'Or push a branch, and open one for it:'
-          : `Or push a branch, and open one on ${FORGE_WORDS[forge]}:`}
+          : `Or push a branch, and open one on ${FORGE_LABELS[forge]}:`}
       </p>
       <CommandBlock
         label="commands that push a branch"

@@ -9,7 +9,7 @@ import { EmptyState, Loaded, SkeletonRows } from '../../ui/primitives/page-state
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { momentColumn } from '../../ui/table/time-column.tsx';
 import { plural } from '../../ui/text/format.ts';
-import { inOrderOfNeed, isWaiting, statusInWords } from './promotion-text.ts';
+import { inOrderOfNeed, isWaiting, statusText } from './promotion-text.ts';
 import { PromotionBadge } from './status-badge.tsx';
 import { FromTo, PullRequestLink, WaitingRequests } from './waiting-request.tsx';
 
@@ -132,7 +132,7 @@ const textOf = (row: Promotion): string =>
     row.sourceEnvironmentName,
     row.targetEnvironmentName,
     row.requestedBy,
-    statusInWords(row).word,
+    statusText(row).word,
   ].join(' ');
 
 const Nothing = ({ name }: { name: string }) => (

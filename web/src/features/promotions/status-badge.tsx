@@ -2,7 +2,7 @@ import type { Promotion } from '../../../../schemas/api/promotions.ts';
 import type { PullRequestSummary } from '../../../../schemas/api/pull-requests.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import type { Tone } from '../../ui/primitives/tone.ts';
-import { pullRequestBadge, statusInWords } from './promotion-text.ts';
+import { pullRequestBadge, statusText } from './promotion-text.ts';
 
 /** What is over, or not begun, is not unknown: a dash instead of the question mark. */
 const BadgeWith = ({ tone, word, tip }: { tone: Tone; word: string; tip?: string }) => (
@@ -18,5 +18,5 @@ export const PullRequestBadge = ({
 }) => <BadgeWith {...pullRequestBadge(pull)} />;
 
 export const PromotionBadge = ({ promotion }: { promotion: Promotion }) => (
-  <BadgeWith {...statusInWords(promotion)} tip={promotion.note ?? undefined} />
+  <BadgeWith {...statusText(promotion)} tip={promotion.note ?? undefined} />
 );

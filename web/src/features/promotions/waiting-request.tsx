@@ -15,7 +15,7 @@ import { CodeText } from '../../ui/text/code-text.tsx';
 import { sentence } from '../../ui/text/format.ts';
 import { CheckLine } from './check-line.tsx';
 import { safeUrl } from './forge-anchor.tsx';
-import { FORGE_WORDS, mayCancel, stepsOf, whyNotDecide } from './promotion-text.ts';
+import { FORGE_LABELS, mayCancel, stepsOf, whyNotDecide } from './promotion-text.ts';
 import { ApproveDialog, CancelDialog, RejectDialog } from './request-dialogs.tsx';
 import { PromotionBadge } from './status-badge.tsx';
 import { Steps } from './steps.tsx';
@@ -38,7 +38,7 @@ export const PullRequestLink = ({
   const { teams } = usePlace();
   if (!pullRequest) return null;
   const { number, forge, url, state } = pullRequest;
-  const word = forge === 'headgate' ? `#${number}` : `${FORGE_WORDS[forge]} #${number}`;
+  const word = forge === 'headgate' ? `#${number}` : `${FORGE_LABELS[forge]} #${number}`;
   const isOurs = teams.some(({ environments }) => environments.some(({ id }) => id === targetEnvironmentId));
   const href = safeUrl(url);
   const title = (

@@ -10,7 +10,7 @@ import { Section } from '../../ui/primitives/page.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { Markdown } from '../../ui/text/markdown.ts';
 import { usePromotionMutation } from '../promotions/promotion-mutations.ts';
-import { FORGE_WORDS } from '../promotions/promotion-text.ts';
+import { FORGE_LABELS } from '../promotions/promotion-text.ts';
 import { type ConversationEntry, conversationOf } from './review.ts';
 
 interface Props {
@@ -37,7 +37,7 @@ export const Conversation = ({ env, pull, mayWrite }: Props) => {
       </ol>
       {!isOurs && (
         <p className="section-body muted">
-          Comments and reviews are read and written on {FORGE_WORDS[pull.forge]}.
+          Comments and reviews are read and written on {FORGE_LABELS[pull.forge]}.
         </p>
       )}
       {isOurs && mayWrite && <CommentForm env={env} number={pull.number} />}

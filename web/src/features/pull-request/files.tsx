@@ -13,7 +13,7 @@ import { Section } from '../../ui/primitives/page.tsx';
 import { EmptyState, Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import type { Tone } from '../../ui/primitives/tone.ts';
 import { plural } from '../../ui/text/format.ts';
-import { type ChangedFile, filesInWords, openedAtFirst } from './review.ts';
+import { type ChangedFile, filesText, openedAtFirst } from './review.ts';
 
 interface Props {
   env: string;
@@ -84,7 +84,7 @@ const FileList = ({ diff }: { diff: PullRequestDiff }) => {
   return (
     <Stack gap="md" ref={frame}>
       <Section title="Changed files" beside={<DiffLayout />}>
-        <p className="files-sum muted">{filesInWords(diff)}</p>
+        <p className="files-sum muted">{filesText(diff)}</p>
         {files.length > 1 && (
           <ul className="file-list" aria-label="Changed files">
             {files.map((file) => (

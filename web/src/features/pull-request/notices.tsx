@@ -12,7 +12,7 @@ import { InlineError } from '../../ui/primitives/page-states.tsx';
 import { CodeText } from '../../ui/text/code-text.tsx';
 import { plural, sentence } from '../../ui/text/format.ts';
 import { usePromotionMutation } from '../promotions/promotion-mutations.ts';
-import { FORGE_WORDS, stepsOf } from '../promotions/promotion-text.ts';
+import { FORGE_LABELS, stepsOf } from '../promotions/promotion-text.ts';
 import { PromotionBadge } from '../promotions/status-badge.tsx';
 import { Steps } from '../promotions/steps.tsx';
 import { FromTo } from '../promotions/waiting-request.tsx';
@@ -74,7 +74,7 @@ export const ConflictNotice = ({ pull, then }: { pull: PullRequest; then: () => 
             <span className="mono">{branch}</span> in a clone, and push.
           </>
         ) : (
-          `Resolve it on ${FORGE_WORDS[forge]}, or in a clone.`
+          `Resolve it on ${FORGE_LABELS[forge]}, or in a clone.`
         )}
       </p>
       {isOurs && mayNot === null && (
@@ -95,7 +95,7 @@ export const ForgeNotices = ({ pull: { forge, notice, autoMerge, base, state } }
   return (
     <>
       {autoMerge && (
-        <Banner tone="moving" title={`${FORGE_WORDS[forge]} merges it by itself`}>
+        <Banner tone="moving" title={`${FORGE_LABELS[forge]} merges it by itself`}>
           <p>
             It comes into <span className="mono">{base}</span> once all is there that the branch asks for.
           </p>

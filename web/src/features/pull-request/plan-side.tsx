@@ -14,9 +14,9 @@ import { sentence } from '../../ui/text/format.ts';
 import { Hosts } from '../git/binding/allowed-hosts.tsx';
 import { PlanChanges } from '../git/plan/plan-changes.tsx';
 import { FileFindings, FleetFindings, Guards } from '../git/plan/plan-findings.tsx';
-import { countsInWords, nodesInWords } from '../git/plan/plan-text.ts';
+import { countsText, nodesText } from '../git/plan/plan-text.ts';
 import { CHECKS } from '../promotions/promotion-text.ts';
-import { testsInWords, testsOf } from './review.ts';
+import { testsOf, testsText } from './review.ts';
 
 interface Props {
   env: string;
@@ -67,7 +67,7 @@ const Planned = ({ data: { check, plan, reason }, status, name, isOfHead, isOpen
         <div className="section-body stack">
           {plan ? (
             <p className="plan-sum">
-              <strong>{sentence(countsInWords(plan.counts))}</strong> {nodesInWords(plan.nodes)}
+              <strong>{sentence(countsText(plan.counts))}</strong> {nodesText(plan.nodes)}
             </p>
           ) : (
             <p className="plan-sum">
@@ -104,7 +104,7 @@ const PlanFacts = ({ plan, computedAt }: { plan: GitPlan; computedAt: Date | nul
     <dl className="facts">
       <Fact name="Tests">
         <span className={tests.failed > 0 ? 'tone-text' : undefined} data-tone="failed">
-          {testsInWords(tests)}
+          {testsText(tests)}
         </span>
       </Fact>
       <Fact name="Nodes">

@@ -9,7 +9,7 @@ import { Icon, type IconName } from '../../ui/primitives/icons.tsx';
 import { sentence } from '../../ui/text/format.ts';
 import { safeUrl } from '../promotions/forge-anchor.tsx';
 import { usePromotionMutation } from '../promotions/promotion-mutations.ts';
-import { FORGE_WORDS } from '../promotions/promotion-text.ts';
+import { FORGE_LABELS } from '../promotions/promotion-text.ts';
 import {
   AutoMergeDialog,
   CloseDialog,
@@ -83,7 +83,7 @@ export function usePullRequestActs({ pull, head, touches }: Props): Acts {
       rel="noreferrer"
       kind={isOpen ? 'primary' : undefined}
     >
-      {isOpen ? 'Review it' : 'See it'} on {FORGE_WORDS[pull.forge]}
+      {isOpen ? 'Review it' : 'See it'} on {FORGE_LABELS[pull.forge]}
     </ButtonAnchor>
   );
   return {

@@ -12,7 +12,7 @@ import { Commit } from '../../ui/primitives/copyable.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
 import { Notice } from '../../ui/primitives/notice.tsx';
 import { usePromotionMutation } from '../promotions/promotion-mutations.ts';
-import { FORGE_WORDS } from '../promotions/promotion-text.ts';
+import { FORGE_LABELS } from '../promotions/promotion-text.ts';
 import { isSend } from './conversation.tsx';
 import { METHODS } from './review.ts';
 
@@ -175,7 +175,7 @@ export const MergeDialog = ({ pull, head, close, touches }: Props & { touches: s
 export const AutoMergeDialog = ({ pull, head, close }: Props) => {
   const { environment } = usePlace();
   const [method, setMethod] = useState<MergeMethod>('merge');
-  const forge = FORGE_WORDS[pull.forge];
+  const forge = FORGE_LABELS[pull.forge];
   const ask = usePromotionMutation({
     run: () =>
       api.pullRequest.autoMerge.mutate({
@@ -239,7 +239,7 @@ export const CloseDialog = ({ pull, close }: Omit<Props, 'head'>) => {
           {pull.promotionId ? 'Its branch is deleted, unless the binding says otherwise' : 'Its branch stays'}
           {pull.forge === 'headgate'
             ? ', and it can be reopened.'
-            : `; it is closed on ${FORGE_WORDS[pull.forge]}.`}
+            : `; it is closed on ${FORGE_LABELS[pull.forge]}.`}
           {pull.promotionId && ' The promotion that it is for is cancelled.'}
         </p>
       </MutationForm>

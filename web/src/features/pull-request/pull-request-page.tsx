@@ -13,8 +13,8 @@ import { Page, Section } from '../../ui/primitives/page.tsx';
 import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { Markdown } from '../../ui/text/markdown.ts';
-import { countsInWords, nodesInWords } from '../git/plan/plan-text.ts';
-import { FORGE_WORDS, pullRequestBadge } from '../promotions/promotion-text.ts';
+import { countsText, nodesText } from '../git/plan/plan-text.ts';
+import { FORGE_LABELS, pullRequestBadge } from '../promotions/promotion-text.ts';
 import { PullRequestBadge } from '../promotions/status-badge.tsx';
 import { Commits, Conversation } from './conversation.tsx';
 import { Files } from './files.tsx';
@@ -84,7 +84,7 @@ const Review = ({ pull, back }: { pull: PullRequest; back: { to: string; word: s
   const acts = usePullRequestActs({
     pull,
     head,
-    touches: plan && `${capital(countsInWords(plan.counts))}. ${nodesInWords(plan.nodes)}`,
+    touches: plan && `${capital(countsText(plan.counts))}. ${nodesText(plan.nodes)}`,
   });
   const badge = pullRequestBadge(pull);
   return (
@@ -98,7 +98,7 @@ const Review = ({ pull, back }: { pull: PullRequest; back: { to: string; word: s
           {isDraft && state === 'open' && badge.word !== 'Draft' && <Badge tone="unknown">Draft</Badge>}
           {forge !== 'headgate' && (
             <Badge tone="calm" icon="link">
-              {FORGE_WORDS[forge]}
+              {FORGE_LABELS[forge]}
             </Badge>
           )}
           {isFork && (

@@ -36,7 +36,7 @@ export function openedAtFirst(files: readonly ChangedFile[]): Set<string> {
 }
 
 /** `3 files, 12 lines added, 4 taken away`. */
-export function filesInWords({ files, filesTotal }: Pick<PullRequestDiff, 'files' | 'filesTotal'>): string {
+export function filesText({ files, filesTotal }: Pick<PullRequestDiff, 'files' | 'filesTotal'>): string {
   const sum = (of: (file: ChangedFile) => number): number =>
     files.reduce((total, file) => total + of(file), 0);
   return `${plural(filesTotal, 'file')}, ${plural(
@@ -57,7 +57,7 @@ export function testsOf({ changes }: Pick<GitPlan, 'changes'>): TestSum {
   return sum;
 }
 
-export function testsInWords({ passed, failed, skipped }: TestSum): string {
+export function testsText({ passed, failed, skipped }: TestSum): string {
   const parts = [
     failed > 0 && `${failed} failed`,
     passed > 0 && `${passed} passed`,

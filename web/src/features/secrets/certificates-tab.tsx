@@ -13,7 +13,7 @@ import { type CertificateAction, CertificateDialog, Reference } from './certific
 import { Expiry, shortName } from './certificate-facts.tsx';
 import { UsedBy } from './secret-columns.tsx';
 
-const TYPE_WORDS: Record<CertificateSummary['fileType'], string> = {
+const TYPE_LABELS: Record<CertificateSummary['fileType'], string> = {
   ca: 'authorities',
   cert: 'certificate',
   key: 'private key',
@@ -65,7 +65,7 @@ function columns(mayEdit: boolean, act: (action: CertificateAction) => void): Co
       width: '104px',
       priority: 2,
       sort: (row) => row.fileType,
-      cell: (row) => TYPE_WORDS[row.fileType],
+      cell: (row) => TYPE_LABELS[row.fileType],
     },
     {
       key: 'subject',
@@ -172,7 +172,7 @@ export const CertificatesTab = () => {
                 [
                   row.filename,
                   row.name,
-                  TYPE_WORDS[row.fileType],
+                  TYPE_LABELS[row.fileType],
                   ...row.facts.certificates.flatMap((each) => [each.subject, ...each.alternativeNames]),
                   ...row.usedBy,
                 ].join(' ')

@@ -184,14 +184,14 @@ const GroupTable = ({ env, groups, stats, act }: TableProps) => {
       columns={columns(env, whyNot(team.role, 'ADMIN'), act)}
       rowKey={({ health }) => health.key}
       rowHref={({ health }) => paths.group(env, health.key)}
-      filterText={({ group }) => [group?.name, ...labelWords(group)].join(' ')}
+      filterText={({ group }) => [group?.name, ...labelText(group)].join(' ')}
       defaultSort="name"
       remember="groups"
     />
   );
 };
 
-const labelWords = (group: NodeGroup | null): string[] =>
+const labelText = (group: NodeGroup | null): string[] =>
   Object.entries({ ...group?.criteria, ...group?.labelTemplate }).map(([key, value]) => `${key}=${value}`);
 
 const NoGroups = ({ env }: { env: string }) => {

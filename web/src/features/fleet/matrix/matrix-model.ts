@@ -71,18 +71,18 @@ export function viewOf(
   groups: readonly Pick<NodeGroup, 'id' | 'name'>[],
   filter: MatrixFilter,
 ): MatrixView {
-  const nodeWords = wordsOf(filter.node);
-  const pipelineWords = wordsOf(filter.pipeline);
+  const nodeTerms = wordsOf(filter.node);
+  const pipelineTerms = wordsOf(filter.pipeline);
   const shownPipeline = pipelines.map(({ name }) =>
-    pipelineWords.every((word) => name.toLowerCase().includes(word)),
+    pipelineTerms.every((word) => name.toLowerCase().includes(word)),
   );
   const counts = pipelines.map(() => ({ shown: 0, desired: 0, running: 0, wrong: 0 }));
-  const narrowed = pipelineWords.length > 0 || filter.differing;
+  const narrowed = pipelineTerms.length > 0 || filter.differing;
   const kept: { kind: 'node'; node: MatrixNode; wrong: number }[] = [];
   let problems = 0;
   for (const node of nodes) {
     if (filter.health && node.status !== filter.health) continue;
-    if (!nodeMatches(node, nodeWords)) continue;
+    if (!nodeMatches(node, nodeTerms)) continue;
     const unheard = isUnheard(node);
     let shown = 0;
     let wrong = 0;

@@ -88,7 +88,7 @@ const FilteredMatrix = ({ env, matrix }: { env: string; matrix: Matrix }) => {
         </span>
       </div>
       {view.rows.length === 0 ? (
-        <p className="calm-note muted panel">{emptyWords(wanted)}</p>
+        <p className="calm-note muted panel">{emptyText(wanted)}</p>
       ) : (
         <MatrixGrid env={env} view={view} />
       )}
@@ -96,7 +96,7 @@ const FilteredMatrix = ({ env, matrix }: { env: string; matrix: Matrix }) => {
   );
 };
 
-function emptyWords({ node, pipeline, health, differing }: MatrixFilter): string {
+function emptyText({ node, pipeline, health, differing }: MatrixFilter): string {
   if (differing && !node && !pipeline && !health) return 'Every node runs what it should.';
   return 'No node and pipeline are like that.';
 }

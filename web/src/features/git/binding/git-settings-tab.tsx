@@ -12,7 +12,7 @@ import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { notify } from '../../../ui/primitives/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
-import { KIND_WORDS } from '../git-object.ts';
+import { KIND_LABELS } from '../git-object.ts';
 import { useRenewGit } from '../overrides/override-mutations.ts';
 import { BindingForm } from './binding-form.tsx';
 import { ForgeForm } from './forge-form.tsx';
@@ -98,7 +98,7 @@ const UnbindForm = ({ status, close }: { status: GitSyncStatus; close: () => voi
       ]);
     },
   });
-  const counts = Object.entries(KIND_WORDS).flatMap(([kind, { one }]) => {
+  const counts = Object.entries(KIND_LABELS).flatMap(([kind, { one }]) => {
     const count = status.manifests.filter(
       (manifest) => manifest.kind === kind && manifest.objectId !== null,
     ).length;

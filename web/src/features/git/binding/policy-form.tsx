@@ -11,7 +11,7 @@ import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { notify } from '../../../ui/primitives/toast.tsx';
-import { KIND_WORDS } from '../git-object.ts';
+import { KIND_LABELS } from '../git-object.ts';
 import { UI_EDITS } from '../git-state-labels.ts';
 import { useRenewGit } from '../overrides/override-mutations.ts';
 import { GUARDS } from '../plan/plan-text.ts';
@@ -138,7 +138,7 @@ export const PolicyForm = ({ status, mayEdit }: Props) => {
           {OWNABLE_KINDS.map((kind) => (
             <div key={kind}>
               <CheckboxField
-                label={KIND_WORDS[kind].many}
+                label={KIND_LABELS[kind].many}
                 checked={draft.owns.includes(kind)}
                 onChange={(owned) =>
                   set({

@@ -5,7 +5,7 @@ import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
 import { plural, sentence } from '../../../ui/text/format.ts';
 import { useWord } from '../overrides/override-mutations.ts';
-import { countsInWords, nodesInWords } from './plan-text.ts';
+import { countsText, nodesText } from './plan-text.ts';
 
 /** Approves the plan that is looked at and no other: one that has changed since is refused by the server. */
 export const ApprovePlanDialog = ({ plan, close }: { plan: GitPlan; close: () => void }) => {
@@ -29,8 +29,7 @@ export const ApprovePlanDialog = ({ plan, close }: { plan: GitPlan; close: () =>
         confirm={isProduction(environment) ? environment.name : null}
       >
         <p>
-          Applies {countsInWords(plan.counts)} to <strong>{environment.name}</strong>.{' '}
-          {nodesInWords(plan.nodes)}
+          Applies {countsText(plan.counts)} to <strong>{environment.name}</strong>. {nodesText(plan.nodes)}
         </p>
         {deleted > 0 && (
           <p>

@@ -17,7 +17,7 @@ import { ObjectName } from '../object-name.tsx';
 import { PlaceLink } from '../source-link.tsx';
 import { FieldChanges } from './field-changes.tsx';
 import { Findings } from './plan-findings.tsx';
-import { nodesInWords } from './plan-text.ts';
+import { nodesText } from './plan-text.ts';
 
 interface Props {
   plan: GitPlan;
@@ -115,7 +115,7 @@ const ChangeRow = ({ change, tone, status, commit, startOpened }: RowProps) => {
             </Badge>
           )}
           {nodes && nodes.count > 0 && <Badge tone="moving">{plural(nodes.count, 'node')}</Badge>}
-          {action !== 'create' && <span className="muted">{fieldsInWords(change.fields)}</span>}
+          {action !== 'create' && <span className="muted">{fieldsText(change.fields)}</span>}
         </span>
         <span className="manifest-path">
           <PlaceLink status={status} path={path} line={line} commit={at} />
@@ -129,7 +129,7 @@ const ChangeRow = ({ change, tone, status, commit, startOpened }: RowProps) => {
 const MAX_FIELDS = 3;
 
 /** Which fields differ, as far as they fit in a row. */
-function fieldsInWords(fields: PlannedChange['fields']): string {
+function fieldsText(fields: PlannedChange['fields']): string {
   const names = fields.map(({ pointer }) => pointer.slice(1).replaceAll('/', '.'));
   const rest = names.length - MAX_FIELDS;
   return names.slice(0, MAX_FIELDS).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
@@ -158,7 +158,7 @@ const ChangeDetails = ({ change, status, commit }: Omit<RowProps, 'tone' | 'star
       {engineDiff && <EngineDiff diff={engineDiff} name={name} />}
       {nodes && (
         <p>
-          {nodesInWords(nodes)} {nodes.count > 0 && <Hosts hosts={nodes.hosts} total={nodes.count} />}
+          {nodesText(nodes)} {nodes.count > 0 && <Hosts hosts={nodes.hosts} total={nodes.count} />}
         </p>
       )}
       {tests.length > 0 && (

@@ -19,7 +19,7 @@ import { Hosts } from '../binding/allowed-hosts.tsx';
 import { ApprovePlanDialog } from './approve-plan.tsx';
 import { PlanChanges } from './plan-changes.tsx';
 import { FileFindings, FleetFindings, Guards } from './plan-findings.tsx';
-import { countsInWords, nodesInWords, STATES } from './plan-text.ts';
+import { countsText, nodesText, STATES } from './plan-text.ts';
 
 /** What the next pass would do, or what another branch would. In the address: `ref`. */
 export const PlanTab = ({ status }: { status: GitSyncStatus }) => {
@@ -117,7 +117,7 @@ const PlanView = ({ plan, status, isOther, isOld }: ViewProps) => {
       >
         <div className="section-body stack">
           <p className="plan-sum">
-            <strong>{sumOf(plan)}</strong> {plan.state !== 'empty' && nodesInWords(plan.nodes)}{' '}
+            <strong>{sumOf(plan)}</strong> {plan.state !== 'empty' && nodesText(plan.nodes)}{' '}
             {isOther ? (
               <span className="muted">Nothing of it is applied: it is not what the binding follows.</span>
             ) : (
@@ -177,6 +177,6 @@ const PlanView = ({ plan, status, isOther, isOld }: ViewProps) => {
 
 const sumOf = ({ state, counts }: GitPlan): string => {
   if (state === 'empty') return 'Nothing to do.';
-  const words = countsInWords(counts);
+  const words = countsText(counts);
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${counts.unchanged > 0 ? `, ${counts.unchanged} unchanged` : ''}.`;
 };

@@ -18,13 +18,13 @@ const COUNTED: readonly [keyof Counts, string][] = [
 ];
 
 /** `2 created, 1 deleted`; `nothing` where there is nothing to do. */
-export function countsInWords(counts: Counts): string {
+export function countsText(counts: Counts): string {
   const parts = COUNTED.filter(([name]) => counts[name] > 0).map(([name, word]) => `${counts[name]} ${word}`);
   return parts.length > 0 ? parts.join(', ') : 'nothing';
 }
 
 /** What happens to engines, in one sentence. */
-export function nodesInWords({ count, starts, restarts, stops }: Static<typeof TouchedNodes>): string {
+export function nodesText({ count, starts, restarts, stops }: Static<typeof TouchedNodes>): string {
   if (count === 0) return 'No engine starts, restarts or stops.';
   const parts = [
     restarts > 0 && `restarts on ${restarts}`,

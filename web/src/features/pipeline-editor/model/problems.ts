@@ -4,7 +4,7 @@ import { type EditorNode, SECTION } from './graph.ts';
 
 export type Problem = ValidationError;
 
-const LEVEL_WORDS: Record<string, string> = {
+const LEVEL_LABELS: Record<string, string> = {
   structure: 'Structure',
   references: 'References',
   secrets: 'Secrets and variables',
@@ -13,7 +13,8 @@ const LEVEL_WORDS: Record<string, string> = {
   engine: 'Engine',
 };
 
-export const levelWord = (level: string | undefined): string => LEVEL_WORDS[level ?? ''] ?? level ?? 'Config';
+export const levelWord = (level: string | undefined): string =>
+  LEVEL_LABELS[level ?? ''] ?? level ?? 'Config';
 
 /** In the order in which they are checked; each level with its problems. */
 export function byLevel(problems: readonly Problem[]): { level: string; problems: Problem[] }[] {

@@ -27,7 +27,7 @@ import { pipelineNameProblem } from '../../pipelines/pipeline-name.ts';
 import { useRenewPromotions } from '../../promotions/promotion-mutations.ts';
 import { PromoteDiff } from './promote-diff.tsx';
 import { PromoteFindings } from './promote-findings.tsx';
-import { outcomeInWords, promoteWord, targetsOf } from './promote-text.ts';
+import { outcomeText, promoteWord, targetsOf } from './promote-text.ts';
 
 interface Props {
   pipeline: PipelineSummary;
@@ -142,7 +142,7 @@ const Into = ({ pipeline, target, choice, close }: IntoProps) => {
                 tone="moving"
                 role="status"
               >
-                {outcomeInWords(shown, into)}
+                {outcomeText(shown, into)}
               </Notice>
             )}
           </>

@@ -25,7 +25,7 @@ interface Into {
 }
 
 /** What happens once it is confirmed. */
-export function outcomeInWords({ outcome, waiting }: Outcome, { target, branch, nodes }: Into): string {
+export function outcomeText({ outcome, waiting }: Outcome, { target, branch, nodes }: Into): string {
   const against = `${branch ? `${branch} of ` : ''}${target}`;
   switch (outcome) {
     case 'AWAITING_PR_MERGE':

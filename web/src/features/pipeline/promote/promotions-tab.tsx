@@ -14,7 +14,7 @@ import { EmptyState, Loaded, SkeletonRows } from '../../../ui/primitives/page-st
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
 import type { Actions } from '../../pipelines/actions/pipeline-actions.ts';
-import { inOrderOfNeed, isWaiting, statusInWords } from '../../promotions/promotion-text.ts';
+import { inOrderOfNeed, isWaiting, statusText } from '../../promotions/promotion-text.ts';
 import { Versions } from '../../promotions/requests-tab.tsx';
 import { FromTo, PullRequestLink, WaitingRequests } from '../../promotions/waiting-request.tsx';
 
@@ -86,7 +86,7 @@ const COLUMNS: Column<Promotion>[] = [
     width: '132px',
     sort: (row) => row.status,
     cell: (row) => {
-      const { tone, word } = statusInWords(row);
+      const { tone, word } = statusText(row);
       return (
         <Badge tone={tone} tip={row.note ?? undefined}>
           {word}

@@ -4,7 +4,7 @@ import { plural } from '../../../ui/text/format.ts';
 const MOST_LISTED = 500;
 
 /** What is not in the list any more: versions are numbered without a gap. Null where all are there. */
-export function removedInWords(versions: readonly { version: number }[]): string | null {
+export function removedText(versions: readonly { version: number }[]): string | null {
   const newest = Math.max(0, ...versions.map(({ version }) => version));
   const oldest = Math.min(newest, ...versions.map(({ version }) => version));
   const isCut = versions.length >= MOST_LISTED;

@@ -12,7 +12,7 @@ import { EmptyState, Loaded, SkeletonRows } from '../../../ui/primitives/page-st
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
 import { FixedNotice, useFixed, VIEWER_REASON } from '../../pipelines/actions/edit-lock.tsx';
-import { removedInWords } from './removed-versions.ts';
+import { removedText } from './removed-versions.ts';
 import { VersionText } from './version-diff.tsx';
 
 const RollbackDialog = lazy(() =>
@@ -101,7 +101,7 @@ const VersionsView = ({ versions, mayNotRollBack, holds, rollback, create }: Vie
       { replace: true },
     );
 
-  const removed = removedInWords(versions);
+  const removed = removedText(versions);
 
   const columns: Column<VersionSummary>[] = [
     {

@@ -1,7 +1,7 @@
 import type { Permission } from '../../../../../schemas/api/service-accounts.ts';
 
 /** What each allows, in the order in which they are offered. */
-export const PERMISSION_WORDS = {
+export const PERMISSION_LABELS = {
   'pipelines.read': 'see pipelines and versions',
   'pipelines.deploy': 'deploy, undeploy and roll back',
   'pipelines.edit': 'make, change and delete pipelines; read their whole configuration',
@@ -20,5 +20,5 @@ export const PERMISSION_WORDS = {
   'pulls.merge': 'merge pull requests',
 } as const satisfies Record<Permission, string>;
 
-const isPermission = (name: string): name is Permission => Object.hasOwn(PERMISSION_WORDS, name);
-export const PERMISSIONS: readonly Permission[] = Object.keys(PERMISSION_WORDS).filter(isPermission);
+const isPermission = (name: string): name is Permission => Object.hasOwn(PERMISSION_LABELS, name);
+export const PERMISSIONS: readonly Permission[] = Object.keys(PERMISSION_LABELS).filter(isPermission);

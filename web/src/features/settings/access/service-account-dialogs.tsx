@@ -9,7 +9,7 @@ import { DoneAction, MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
-import { PERMISSION_WORDS, PERMISSIONS } from './permission-text.ts';
+import { PERMISSION_LABELS, PERMISSIONS } from './permission-text.ts';
 
 export type AccountAction =
   | { kind: 'create' }
@@ -97,7 +97,7 @@ const CreateForm = ({ environmentId, close }: { environmentId: string; close: ()
             label={
               <>
                 <span className="mono">{permission}</span>{' '}
-                <span className="muted">{PERMISSION_WORDS[permission]}</span>
+                <span className="muted">{PERMISSION_LABELS[permission]}</span>
               </>
             }
           />

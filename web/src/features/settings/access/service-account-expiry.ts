@@ -19,7 +19,7 @@ function span(ms: number): string {
 }
 
 /** `ends in 12 days`, `expired 3 hours ago`. */
-export function expiryWords(expiresAt: Date, now: number): string {
+export function expiryText(expiresAt: Date, now: number): string {
   const left = expiresAt.getTime() - now;
   return left > 0 ? `ends in ${span(left)}` : `expired ${span(-left)} ago`;
 }

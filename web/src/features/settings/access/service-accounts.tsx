@@ -13,7 +13,7 @@ import { Time } from '../../../ui/primitives/time.tsx';
 import { useNow } from '../../../ui/text/clock.ts';
 import { formatExact } from '../../../ui/text/format.ts';
 import { type AccountAction, ServiceAccountDialogs } from './service-account-dialogs.tsx';
-import { expiryRank, expiryWords, isExpired, SOON_MS } from './service-account-expiry.ts';
+import { expiryRank, expiryText, isExpired, SOON_MS } from './service-account-expiry.ts';
 
 interface Props {
   environment: EnvironmentSummary;
@@ -146,7 +146,7 @@ const Expiry = ({ account }: { account: ServiceAccount }) => {
   if (!expiresAt) return 'no end';
   return (
     <time dateTime={expiresAt.toISOString()} data-tip={formatExact(expiresAt)}>
-      {expiryWords(expiresAt, now)}
+      {expiryText(expiresAt, now)}
     </time>
   );
 };

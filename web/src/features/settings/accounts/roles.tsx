@@ -1,19 +1,19 @@
 import { NativeSelect } from '@mantine/core';
 import type { Role } from '../../../../../schemas/api/common.ts';
 
-export const ROLE_WORDS: Record<Role, string> = { VIEWER: 'Viewer', EDITOR: 'Editor', ADMIN: 'Admin' };
+export const ROLE_LABELS: Record<Role, string> = { VIEWER: 'Viewer', EDITOR: 'Editor', ADMIN: 'Admin' };
 
 /** What each may do in a team, the least first. */
 export const ROLES: readonly { value: Role; word: string; means: string }[] = [
-  { value: 'VIEWER', word: ROLE_WORDS.VIEWER, means: 'Sees everything of the team, and changes nothing.' },
+  { value: 'VIEWER', word: ROLE_LABELS.VIEWER, means: 'Sees everything of the team, and changes nothing.' },
   {
     value: 'EDITOR',
-    word: ROLE_WORDS.EDITOR,
+    word: ROLE_LABELS.EDITOR,
     means: 'Makes and deploys pipelines, and sets secrets, alert rules and labels.',
   },
   {
     value: 'ADMIN',
-    word: ROLE_WORDS.ADMIN,
+    word: ROLE_LABELS.ADMIN,
     means: 'Does everything: members, git, tokens, service accounts, environments.',
   },
 ];
@@ -25,7 +25,7 @@ export const roleRank = (role: Role): number => ROLES.findIndex(({ value }) => v
 
 /** `a viewer`, `an editor`. */
 export const aRole = (role: Role): string =>
-  `${role === 'VIEWER' ? 'a' : 'an'} ${ROLE_WORDS[role].toLowerCase()}`;
+  `${role === 'VIEWER' ? 'a' : 'an'} ${ROLE_LABELS[role].toLowerCase()}`;
 
 interface Props {
   /** With the name of who has it: it is read out alone. */

@@ -3,7 +3,7 @@ import { RowMenu } from '../../../ui/primitives/row-menu.tsx';
 import type { Column } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
 import { AccountState, PersonName, Source, TwoFactor, whyInTeam } from '../accounts/account-badges.tsx';
-import { ROLE_WORDS, RoleSelect, roleRank } from '../accounts/roles.tsx';
+import { ROLE_LABELS, RoleSelect, roleRank } from '../accounts/roles.tsx';
 import type { MemberAction } from './member-dialogs.tsx';
 
 interface Options {
@@ -83,7 +83,7 @@ export function memberColumns({ mayEdit, myId, act }: Options): Column<TeamMembe
             onChange={(role) => act({ kind: 'role', member: row, role })}
           />
         ) : (
-          ROLE_WORDS[row.role]
+          ROLE_LABELS[row.role]
         ),
     },
     {

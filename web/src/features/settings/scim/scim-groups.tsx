@@ -7,7 +7,7 @@ import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
-import { ROLE_WORDS } from '../accounts/roles.tsx';
+import { ROLE_LABELS } from '../accounts/roles.tsx';
 
 interface Group extends GroupOverview {
   /** Where it leads, in words; empty is nowhere. */
@@ -24,7 +24,7 @@ function groupsOf(groups: readonly GroupOverview[], teams: readonly TeamOverview
   return groups.map((each) => ({
     ...each,
     leads: [
-      ...each.leadsTo.map(({ teamId, role }) => `${nameOf(teamId)} as ${ROLE_WORDS[role]}`),
+      ...each.leadsTo.map(({ teamId, role }) => `${nameOf(teamId)} as ${ROLE_LABELS[role]}`),
       ...(each.superAdmins ? ['super admins'] : []),
     ],
   }));

@@ -7,7 +7,7 @@ import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';
-import { followedWords } from './live-fields.ts';
+import { followedText } from './live-fields.ts';
 
 interface Props {
   groups: GroupsView;
@@ -28,7 +28,7 @@ export const DefaultRoleForm = ({ groups, teams, isFromFile }: Props) => {
         adminGroups: adminGroups.trim(),
         editorGroups: editorGroups.trim(),
       }),
-    done: (followed) => `Roles by group are saved. ${followedWords(followed)}`,
+    done: (followed) => `Roles by group are saved. ${followedText(followed)}`,
   });
   const unchanged =
     adminGroups.trim() === (groups.adminGroups ?? '') && editorGroups.trim() === (groups.editorGroups ?? '');

@@ -19,7 +19,7 @@ import {
   problemOfRow,
   sameGroups,
 } from './groups-draft.ts';
-import { followedWords } from './live-fields.ts';
+import { followedText } from './live-fields.ts';
 import { MappingRows } from './mapping-rows.tsx';
 
 interface Props {
@@ -37,7 +37,7 @@ export const GroupsForm = ({ groups, teams, isFromFile }: Props) => {
   const wrong = draft.rows.some((row) => problemOfRow(row, draft.rows) !== '');
   const save = useUserMutation({
     run: () => api.settings.updateOidcTeamMappings.mutate(groupsInput(draft)),
-    done: (followed) => ['Groups are saved.', followedWords(followed), ...followed.warnings].join(' '),
+    done: (followed) => ['Groups are saved.', followedText(followed), ...followed.warnings].join(' '),
   });
   return (
     <Section title="Groups lead to teams">

@@ -3,7 +3,7 @@ import type { MembershipsFollowed } from '../../../../../schemas/api/settings.ts
 import { plural } from '../../../ui/text/format.ts';
 
 /** What a save has done to people: `3 memberships were added, 1 was removed.` */
-export function followedWords({
+export function followedText({
   added,
   changed,
   removed,

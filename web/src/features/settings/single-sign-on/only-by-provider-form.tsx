@@ -17,7 +17,7 @@ interface Props {
   isFromFile: boolean;
 }
 
-/** Passwords switched off, but for some accounts that open the door when no provider answers. */
+/** Passwords switched off, but for some accounts that can sign in when no provider answers. */
 export const OnlyByProviderForm = ({ access, breakGlass, isFromFile }: Props) => {
   const users = useQuery(queries.users());
   const stored = { only: access.onlyByProvider, ids: breakGlass.map(({ id }) => id).sort() };

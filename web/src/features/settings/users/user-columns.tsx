@@ -3,13 +3,13 @@ import type { Column } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { AccountState, PersonName, TwoFactor } from '../accounts/account-badges.tsx';
-import { ROLE_WORDS } from '../accounts/roles.tsx';
+import { ROLE_LABELS } from '../accounts/roles.tsx';
 
 /** Names of teams, as far as there is room; all of them with their roles on hover. */
 const Teams = ({ teams }: Pick<UserSummary, 'teams'>) => {
   if (teams.length === 0) return <span className="muted">none</span>;
   return (
-    <span data-tip={teams.map(({ name, role }) => `${name}: ${ROLE_WORDS[role]}`).join(', ')}>
+    <span data-tip={teams.map(({ name, role }) => `${name}: ${ROLE_LABELS[role]}`).join(', ')}>
       {teams.length > 2 ? plural(teams.length, 'team') : teams.map(({ name }) => name).join(', ')}
     </span>
   );

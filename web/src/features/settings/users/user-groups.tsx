@@ -5,7 +5,7 @@ import { queries } from '../../../api/queries.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { plural } from '../../../ui/text/format.ts';
-import { ROLE_WORDS } from '../accounts/roles.tsx';
+import { ROLE_LABELS } from '../accounts/roles.tsx';
 
 /** What the identity provider says of somebody, and where each group leads. */
 export const UserGroups = ({ user }: { user: UserSummary }) => {
@@ -23,7 +23,9 @@ export const UserGroups = ({ user }: { user: UserSummary }) => {
           {[...user.groups].sort().map((group) => {
             const known = groups.data?.find(({ name }) => name === group);
             const leads = [
-              ...(known?.leadsTo ?? []).map(({ teamId, role }) => `${nameOf(teamId)} as ${ROLE_WORDS[role]}`),
+              ...(known?.leadsTo ?? []).map(
+                ({ teamId, role }) => `${nameOf(teamId)} as ${ROLE_LABELS[role]}`,
+              ),
               ...(known?.superAdmins ? ['super admins'] : []),
             ];
             return (
