@@ -52,7 +52,7 @@ export function componentBlock(configYaml: string, id: string): string | undefin
 
 /** Ports in the addresses and port options of such a block. */
 export function portsIn(block: string): number[] {
-  const found = block.matchAll(/^\s*(?:- )?["']?\w*(?:address|port|endpoint)\w*["']?:\s*(\S.*)$/gim);
+  const found = block.matchAll(/^[ \t]*(?:- )?["']?\w*(?:address|port|endpoint)\w*["']?:\s*(\S.*)$/gim);
   return [...found].flatMap(([, value = '']) => {
     const port = /(?:^|:)["']?(\d{1,5})["']?\s*(?:#.*)?$/.exec(value.replace(/["']/g, ''))?.[1];
     return port === undefined ? [] : [Number(port)];

@@ -118,11 +118,11 @@ function linger(socket: Socket): void {
 const REFUSALS: Record<string, { status: number; message: string }> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
-    message: 'The address and the headers are too long; leave some away',
+    message: 'The address and the headers are too long; shorten them',
   },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: {
     status: 413,
-    message: 'The chunk extensions are too long; leave them away',
+    message: 'The chunk extensions are too long; leave them out',
   },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'The request took too long to arrive; send it again' },
 };

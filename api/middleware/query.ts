@@ -14,7 +14,7 @@ export function rejectRepeatedParameters(querystring: string): void {
   const seen = new Set<string>();
   for (const name of new URLSearchParams(querystring).keys()) {
     if (seen.has(name)) throw badRequest(`${name.slice(0, 100)} is given more than once; give it once`);
-    if (seen.size >= MOST) throw badRequest(`There are more than ${MOST} query parameters; leave some away`);
+    if (seen.size >= MOST) throw badRequest(`There are more than ${MOST} query parameters; remove some`);
     seen.add(name);
   }
 }

@@ -112,6 +112,6 @@ function procedureName(path: string): string {
   try {
     return decodeURIComponent(path.slice(PREFIX.length));
   } catch {
-    throw badRequest('The path is not well encoded');
+    throw badRequest('The path is not percent-encoded correctly');
   }
 }

@@ -62,7 +62,7 @@ export async function onlyOnce(
   try {
     const answer = await work(async (tx, settled) => {
       if (!(await storeResponse(tx, claimed, settled)))
-        throw conflict('This took so long that it was begun again; ask once more for what became of it');
+        throw conflict('This took too long and was started again; repeat the request to get its result');
       isStored = true;
     });
     // What changes nothing has no transaction in which it could be stored.

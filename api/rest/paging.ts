@@ -27,7 +27,7 @@ export const encodeCursor = (field: string, key: string): string =>
 /** The key that `encodeCursor` was given. @throws BAD_REQUEST */
 export function decodeCursor(field: string, cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (!text.startsWith(`${field}:`)) throw badRequest('cursor is none that this list has given');
+  if (!text.startsWith(`${field}:`)) throw badRequest('cursor is not one that this list returned');
   return text.slice(field.length + 1);
 }
 

@@ -52,6 +52,6 @@ export async function readBody(
   const body = await readJson(request, limit);
   if (schema) return checked(schema, body);
   if (typeof body !== 'object' || body === null || Object.keys(body).length > 0)
-    throw badRequest('This takes no body; leave it away');
+    throw badRequest('This takes no body; leave it out');
   return {};
 }

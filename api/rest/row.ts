@@ -36,7 +36,7 @@ export const idOf = (request: RestRequest): string => request.params.id ?? '';
 /** The pull request that the path names by its number. */
 export function numberOf({ params }: RestRequest): number {
   const { number = '' } = params;
-  if (!/^[1-9]\d{0,9}$/.test(number)) throw badRequest('The number in the path is to be a positive integer');
+  if (!/^[1-9]\d{0,9}$/.test(number)) throw badRequest('The number in the path must be a positive integer');
   return Number(number);
 }
 

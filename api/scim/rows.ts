@@ -80,7 +80,7 @@ async function readGroup(request: ScimRequest, id: string): Promise<Resource> {
 /** RFC 7644, 4: what describes the service is not filtered. */
 function unfiltered(request: ScimRequest): void {
   if (readQuery(request.querystring).filter !== null)
-    throw forbidden('This is not filtered; ask without a filter');
+    throw forbidden('This list takes no filter; leave it out');
 }
 
 const DISCOVERY: readonly ScimRow[] = [

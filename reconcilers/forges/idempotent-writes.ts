@@ -169,7 +169,7 @@ export function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
 /** @throws ForgeError where somebody has pushed since the head was looked at */
 export function assertHead(label: string, { headSha }: { headSha: string }, wanted: string): void {
   if (headSha !== wanted)
-    throw new ForgeError('refused', `${label}: the branch stands at ${headSha.slice(0, 7)} by now`);
+    throw new ForgeError('refused', `${label}: the branch is at ${headSha.slice(0, 7)} now`);
 }
 
 /** Of `assertMay`: a commit and a pull request that nobody has. */

@@ -46,7 +46,7 @@ export const open = mutation({
       throw preconditionFailed('This environment is not bound to git; configure it first');
     await assertMayPush(ctx, binding);
     if (forgeOf(binding) !== 'headgate')
-      throw preconditionFailed(`Pull requests of this repository live on ${binding.forge}; open it there`);
+      throw preconditionFailed(`Pull requests of this repository are on ${binding.forge}; open it there`);
     const branch = given.replace(/^refs\/heads\//, '');
     if (branch === binding.ref)
       throw preconditionFailed(`"${branch}" is the branch itself; push a commit to another branch first`);
@@ -121,7 +121,9 @@ async function assertBelowLimit(
   { id, number }: PullRequestRecord,
 ): Promise<void> {
   if ((await countCommentsAndReviews(ctx.db, table, id)) >= MAX_COMMENTS)
-    throw preconditionFailed(`#${number} has ${MAX_COMMENTS} of them already; go on in a new pull request`);
+    throw preconditionFailed(
+      `#${number} has ${MAX_COMMENTS} of them already; continue in a new pull request`,
+    );
 }
 
 export const review = mutation({
@@ -138,7 +140,7 @@ export const review = mutation({
     const refusal = reviewRefusal(pull, { who: identityOf(ctx), isEditor: true });
     if (refusal) throw refusal;
     if (headSha !== pull.headSha)
-      throw conflict(`#${pull.number} stands at ${pull.headSha.slice(0, 7)} by now; look at it again`);
+      throw conflict(`#${pull.number} is at ${pull.headSha.slice(0, 7)} now; review it again`);
     await assertBelowLimit(ctx, 'pull_request_reviews', pull);
     const { id, name } = identityOf(ctx);
     const made = { verdict, headSha, body, reviewer: name, reviewerId: id };

@@ -108,7 +108,7 @@ export const autoMerge = mutation({
 });
 
 const headMoved = ({ branch, headSha }: PullRequestRecord) =>
-  conflict(`"${branch}" stands at ${headSha.slice(0, 7)} by now; look at what was pushed, and ask again`);
+  conflict(`"${branch}" is at ${headSha.slice(0, 7)} now; review the new commits, and repeat the request`);
 
 /** A branch stays that an environment is bound to, or that another pull request still uses. */
 const mayDeleteBranch = async (

@@ -100,7 +100,7 @@ export function mergeRefusal(
 ): DomainError | null {
   const first = forgeRefusal(pull) ?? notOpen(pull) ?? (mayPush ? null : notEditor());
   if (first) return first;
-  if (pull.isDraft) return preconditionFailed('It is a draft; its author has to say that it is ready');
+  if (pull.isDraft) return preconditionFailed('It is a draft; its author has to mark it as ready');
   const latest = latestReviews(pull, reviews);
   const rejection = latest.find(({ verdict }) => verdict === 'request-changes');
   if (rejection)

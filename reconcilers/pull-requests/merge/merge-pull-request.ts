@@ -44,7 +44,7 @@ async function mergeWithRetries(
     // The last known head of a deleted branch counts: another user may have merged it.
     if ((head ?? pull.headSha) !== request.headSha)
       throw conflict(
-        `"${pull.branch}" stands at ${head?.slice(0, 7) ?? 'no commit'} by now; review the new commits, and merge those`,
+        `"${pull.branch}" is at ${head?.slice(0, 7) ?? 'no commit'} now; review the new commits, and merge those`,
       );
     const observed = await observeMerge(git, { base, head: request.headSha });
     if (observed.isIn) return { mergeSha: base, baseSha: base, method: null };

@@ -20,7 +20,7 @@ export async function commitChange(
       return { ...written, author, message: messageOf(titleOf(change, written.fields), change.operation) };
     },
   });
-  if (!made) throw preconditionFailed('git says so already; it follows with the next look');
+  if (!made) throw preconditionFailed('git already has this change; the next pass applies it');
   await wake(ctx, binding);
   const { path, line, fields } = made.draft;
   return { committed: { sha: made.sha, path, line }, fields };

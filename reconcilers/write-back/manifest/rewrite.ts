@@ -130,7 +130,7 @@ async function withChange(
   const edits = onto(manifest.path, wanted, before, after, now, own);
   if (edits.length === 0)
     throw preconditionFailed(
-      `git says so already (${manifest.path}:${manifest.line}); it follows with the next look`,
+      `git already has this change (${manifest.path}:${manifest.line}); the next pass applies it`,
       {
         managedBy: 'git',
         path: manifest.path,

@@ -59,7 +59,7 @@ export async function propose(
       };
     },
   });
-  if (!made) throw preconditionFailed('What you propose is what the branch says already');
+  if (!made) throw preconditionFailed('The branch already has this change');
   const pull = open
     ? await renew(place, open, change, { sha: made.sha, title: made.draft.title })
     : await openNew(place, change, {

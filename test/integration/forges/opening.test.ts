@@ -237,7 +237,7 @@ describe('a pull request that is opened as its binding configures it', () => {
       await at(made);
       const { headSha } = server.add();
       expect(await faultOf(forge.autoMerge?.(1, { headSha, method: 'merge' })), server.name).to.match(
-        /^refused: .*the branch stands at eeeeeee by now/,
+        /^refused: .*the branch is at eeeeeee now/,
       );
       expect(server.find(1).autoMerge, server.name).to.equal(null);
       await client.forges.close();

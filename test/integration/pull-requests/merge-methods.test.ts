@@ -104,9 +104,9 @@ describe('merging a pull request', () => {
   it('is rejected where the branch has moved since it was reviewed', async () => {
     const headSha = repo.head('topic');
     repo.commit('topic', { 'x.yaml': 'x\n' });
-    expect(await refusal(repo.merge('topic', 'merge', { headSha }))).to.match(/stands at [0-9a-f]{7} by now/);
+    expect(await refusal(repo.merge('topic', 'merge', { headSha }))).to.match(/is at [0-9a-f]{7} now/);
     repo.git('update-ref', '-d', 'refs/heads/topic');
-    expect(await refusal(repo.merge('topic', 'merge', { headSha }))).to.match(/stands at no commit by now/);
+    expect(await refusal(repo.merge('topic', 'merge', { headSha }))).to.match(/is at no commit now/);
   });
 
   it('starts over where the base moves before its push', async () => {

@@ -202,11 +202,11 @@ describe('pull requests that are kept here', function () {
     // Nobody has reviewed what is pushed now.
     branch(unique(), pull.name);
     expect(await outcome(merge({ ...pull, headSha: place.head(pull.name) }))).to.match(/has 0 of 1/);
-    expect(await outcome(merge(pull))).to.match(/^CONFLICT: .* by now; review the new commits/);
+    expect(await outcome(merge(pull))).to.match(/^CONFLICT: .* now; review the new commits/);
     await until(async () => (await show(pull.number)).headSha === place.head(pull.name), {
       what: 'the push was seen',
     });
-    expect(await review(places.admin, 'approve', headSha)).to.match(/^CONFLICT: .*by now; look at it again/);
+    expect(await review(places.admin, 'approve', headSha)).to.match(/^CONFLICT: .*now; review it again/);
     expect(await review(places.admin, 'approve')).to.equal('OK');
     expect(await outcome(merge({ ...pull, headSha: place.head(pull.name) }))).to.equal('OK');
   });
@@ -356,7 +356,7 @@ describe('pull requests that are kept here', function () {
       expect((await show(5, places.editor)).merge.refusal).to.equal(`Do it at ${url}`);
       const { environmentId } = place;
       expect(await mutation('open', { environmentId, branch: 'x', title: 'x' })).to.match(
-        /^PRECONDITION_FAILED: .*live on github; open it there/,
+        /^PRECONDITION_FAILED: .*are on github; open it there/,
       );
     } finally {
       await test.db('git_bindings').update({ forge: 'none', suspended_at: null });

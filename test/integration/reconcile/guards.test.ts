@@ -110,7 +110,7 @@ describe('plans that wait', () => {
       const { hash } = await waiting();
       await env.apply({ p4: null });
       const late = await rejection(approve(hash));
-      expect(late.message).to.equal('The plan has changed since: look at it again');
+      expect(late.message).to.equal('The plan has changed; review it again');
       expect((await env.pass()).outcome).to.equal('guarded');
     });
 

@@ -186,7 +186,7 @@ describe('a POST with an Idempotency-Key', () => {
     }
     const [lost, done] = [await late, await next];
     expect([lost.status, done.status]).to.deep.equal([409, 200]);
-    expect(lost.json<{ error: string }>().error).to.include('begun again');
+    expect(lost.json<{ error: string }>().error).to.include('was started again');
     expect(await versionsOf(id)).to.equal(1);
     const again = await deploy(id, key);
     expect([again.text, replayed(again)]).to.deep.equal([done.text, 'true']);

@@ -61,7 +61,7 @@ describe('pull requests by REST', function () {
       for (const wrong of ['0'.repeat(40), base]) {
         const refused = await merge(id, wrong);
         expect(refused.status, refused.text).to.equal(409);
-        expect(refused.text).to.include('by now; review the new commits');
+        expect(refused.text).to.include('now; review the new commits');
       }
       expect((await get(id)).state).to.equal('open');
       const merged = await merge(id, headSha);

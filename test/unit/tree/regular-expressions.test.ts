@@ -12,6 +12,8 @@ const FOLDERS = ['agent', 'api', 'controller', 'reconcilers', 'schemas'];
 /** Backtracking that is exponential shows with a few dozen characters, and what is cubic with these. */
 const LENGTH = 2_000;
 const DEADLINE_MS = 1_500;
+/** What exceeds the deadline is tried once more with this one, since the machine may be busy with something else. */
+const PATIENT_MS = 15_000;
 
 /** After what a `/` begins an expression and no division. */
 const LITERAL =
@@ -81,7 +83,11 @@ const beginning = (source: string): string => /^\^?([\w:/. -]*)/.exec(source.rep
 
 const run = new Script('for (const text of texts) { expression.lastIndex = 0; expression.exec(text); }');
 
-function keptBusy({ source, flags }: Found, all: readonly string[]): boolean {
+function keptBusy(found: Found, all: readonly string[]): boolean {
+  return exceeds(found, all, DEADLINE_MS) && exceeds(found, all, PATIENT_MS);
+}
+
+function exceeds({ source, flags }: Found, all: readonly string[], timeout: number): boolean {
   const expression = new RegExp(source, flags);
   const first = beginning(source);
   const context = createContext({
@@ -89,7 +95,7 @@ function keptBusy({ source, flags }: Found, all: readonly string[]): boolean {
     texts: first === '' ? all : [...all, ...all.map((text) => first + text)],
   });
   try {
-    run.runInContext(context, { timeout: DEADLINE_MS });
+    run.runInContext(context, { timeout });
     return false;
   } catch {
     return true;

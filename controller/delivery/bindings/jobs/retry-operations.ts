@@ -20,7 +20,7 @@ export const retryJob = mutation({
     if (!environmentId) throw notFound('Git job');
     const binding = await runningBinding(ctx, environmentId);
     if ((await requeueFailed(ctx.db, binding.id, jobId)) === 0)
-      throw preconditionFailed('Only a job that failed can be tried again');
+      throw preconditionFailed('Only a failed job can be retried');
     ctx.audit({ entityType: 'GitJob', entityId: jobId });
     await wake(ctx, environmentId, 'retry');
     return { jobId };

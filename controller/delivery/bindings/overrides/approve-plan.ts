@@ -20,7 +20,7 @@ export const approvePlan = mutation({
     const waiting = await lockWaitingPlan(ctx.db, binding.id);
     if (!waiting) throw preconditionFailed('No plan waits for an approval here');
     if (waiting.hash !== hash)
-      throw preconditionFailed('The plan has changed since: look at it again', { hash: waiting.hash });
+      throw preconditionFailed('The plan has changed; review it again', { hash: waiting.hash });
     const by = operatorOf(ctx);
     await insertApproval(ctx.db, binding.id, hash, by);
     ctx.audit({

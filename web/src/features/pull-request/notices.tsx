@@ -21,8 +21,8 @@ import { FromTo } from '../promotions/waiting-request.tsx';
 export const MovedNotice = ({ pull, head, look }: { pull: PullRequest; head: string; look: () => void }) => (
   <Banner tone="held" title="New commits were pushed: look again">
     <p>
-      You read <Commit sha={head} />; the branch stands at <Commit sha={pull.headSha} /> by now. An approval
-      or a merge of what you read is refused.
+      You read <Commit sha={head} />; the branch is at <Commit sha={pull.headSha} /> now. An approval or a
+      merge of what you read is refused.
     </p>
     <span>
       <Button icon="sync" size="small" onClick={look}>
