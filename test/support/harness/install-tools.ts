@@ -3,7 +3,6 @@
  * packages where that is allowed; where it is not, the tests that need them are skipped.
  */
 import { spawnSync } from 'node:child_process';
-import { basename } from 'node:path';
 import { findPgBouncer } from '../servers/pgbouncer.ts';
 import { findSshd } from '../servers/ssh-server.ts';
 import { findChromium } from './chromium.ts';
@@ -14,18 +13,15 @@ interface Tool {
   packages: readonly (readonly string[])[];
   tests: string;
   find(): string | null;
-  /** Whether what was found is the best that there is; a better one is installed beside it. */
-  isBest?(found: string): boolean;
 }
 
 const TOOLS: Readonly<Record<string, Tool>> = {
   chromium: {
     name: 'Chromium',
+    // Without windows of its own it takes less CPU time; older Debians have no such package.
     packages: [['chromium-headless-shell'], ['chromium']],
     tests: 'browser tests',
     find: findChromium,
-    // Without the browser's own windows, the tests take three quarters of the CPU time.
-    isBest: (found) => basename(found) === 'chromium-headless-shell',
   },
   sshd: {
     name: 'sshd',
@@ -44,33 +40,23 @@ const TOOLS: Readonly<Record<string, Tool>> = {
 for (const wanted of process.argv.slice(2)) {
   const tool = TOOLS[wanted];
   if (!tool) throw new Error(`There are: ${Object.keys(TOOLS).join(', ')}`);
-  const found = tool.find();
-  if (found === null || tool.isBest?.(found) === false) install(tool, found);
+  if (tool.find() === null) install(tool);
 }
 
-function install({ name, packages, tests, find }: Tool, found: string | null): void {
+function install({ name, packages, tests, find }: Tool): void {
   if (process.getuid?.() !== 0 || spawnSync('apt-get', ['--version']).status !== 0) {
-    if (found === null)
-      process.stdout.write(
-        `There is no ${name} here, and it cannot be installed (not root, or no apt-get): ${tests} are skipped\n`,
-      );
+    process.stdout.write(
+      `There is no ${name} here, and it cannot be installed (not root, or no apt-get): ${tests} are skipped\n`,
+    );
     return;
   }
   const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const quiet = { stdio: ['ignore', 'ignore', 'inherit'] as ('ignore' | 'inherit')[], env: environment };
+  spawnSync('apt-get', ['-qq', 'update'], quiet);
   for (const alternative of packages) {
     process.stdout.write(`Installing ${alternative.join(' and ')} for the ${tests} (once) …\n`);
-    spawnSync('apt-get', ['-qq', 'update'], quiet);
-    const { status } = spawnSync(
-      'apt-get',
-      ['-qq', '-y', 'install', '--no-remove', '--no-install-recommends', ...alternative],
-      quiet,
-    );
-    if (status === 0) return;
-    if (found !== null) {
-      process.stdout.write(`It could not be installed; ${found} does\n`);
-      return;
-    }
+    spawnSync('apt-get', ['-qq', '-y', 'install', '--no-install-recommends', ...alternative], quiet);
+    if (find() !== null) return;
   }
-  if (find() === null) process.stdout.write(`${name} could not be installed: ${tests} are skipped\n`);
+  process.stdout.write(`${name} could not be installed: ${tests} are skipped\n`);
 }
