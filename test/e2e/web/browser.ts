@@ -114,7 +114,8 @@ export function watchForErrors(page: Page): string[] {
 export async function violationsOf(page: Page, where: string, options = EVERY_RULE): Promise<string[]> {
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
-    `axe.run(document, ${JSON.stringify(options)})`,
+    // Without resultTypes it also writes a selector for each element that passed, which takes three times as long.
+    `axe.run(document, ${JSON.stringify({ ...options, resultTypes: ['violations'] })})`,
   );
   return violations.map(({ id, nodes }) => {
     const elements = nodes

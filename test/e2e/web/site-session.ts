@@ -4,7 +4,7 @@ import { ROOT } from '../../support/harness/controller.ts';
 import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
 import { type Site, type SiteOptions, startSite } from '../../support/scenes/site.ts';
 import { makeUser, PASSWORD } from '../../support/users/person.ts';
-import { closePages, sharedBrowser, signIn } from './browser.ts';
+import { closePages, sharedBrowser } from './browser.ts';
 
 export interface SiteSession {
   site: Site;
@@ -38,9 +38,10 @@ export async function openSite(options: SiteOptions = {}): Promise<SiteSession> 
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     context.setDefaultTimeout(BROWSER_WAIT_MS);
-    const page = await context.newPage();
-    await signIn(page, { url, adminEmail: email, adminPassword: password });
-    return page;
+    // By request: the form has its own tests, and each page that is loaded costs as much as a test.
+    const signedIn = await context.request.post(`${url}/api/auth/sign-in`, { data: { email, password } });
+    if (!signedIn.ok()) throw new Error(`${email} cannot sign in: ${await signedIn.text()}`);
+    return context.newPage();
   };
   try {
     return {
