@@ -7,6 +7,7 @@ import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import { LogEntry, type LogsRequest, type LogsResponse } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';
+import { dayOf } from '../../database/day-partitions.ts';
 import { DomainError, messageOf, unavailable } from '../../platform/operation/errors.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
@@ -15,14 +16,7 @@ import { DEFAULT_FLEET_SETTINGS, readFleetSettings } from '../settings/index.ts'
 import { createByteBudget } from './byte-budget.ts';
 import { levelsOf } from './log-level.ts';
 import { createLogNotifications } from './log-notifications.ts';
-import {
-  dayOf,
-  ensureDays,
-  insertLines,
-  isPartitionMissing,
-  type NewLine,
-  recordLogDelivery,
-} from './store.ts';
+import { insertLines, logDays, type NewLine, recordLogDelivery } from './store.ts';
 
 /** The node that sends lines. */
 interface LogNode {
@@ -208,8 +202,8 @@ export function createLogIngest(options: LogIngestOptions): LogIngest {
     try {
       await insertLines(db, lines);
     } catch (error) {
-      if (!isPartitionMissing(error)) throw error;
-      await ensureDays(
+      if (!logDays.isMissing(error)) throw error;
+      await logDays.ensure(
         db,
         lines.map((line) => dayOf(line.receivedAt.getTime())),
       );

@@ -2,6 +2,7 @@
 import { isAscii } from 'node:buffer';
 import type { Knex } from 'knex';
 import type { LogLevel, LogLine, LogPage } from '../../../schemas/api/logs.ts';
+import { dayOf, dayPartitions } from '../../database/day-partitions.ts';
 
 export interface NewLine {
   receivedAt: Date;
@@ -27,80 +28,8 @@ export async function insertLines(db: Knex, lines: readonly NewLine[]): Promise<
   );
 }
 
-/** Whether an insert failed because the partition of a line's day is missing. */
-export function isPartitionMissing(error: unknown): boolean {
-  const { code, message } = error as { code?: string; message?: string };
-  return code === '23514' && /no partition of relation "log_lines"/.test(message ?? '');
-}
-
-// Partitions
-
-const DAY_MS = 86_400_000;
-const LOCK = 7_236_003;
-/**
- * Attaching and dropping a partition needs locks that a long read holds. The operation gives up rather than make all writers
- * wait.
- */
-const LOCK_TIMEOUT = '3s';
-
-/** The start of the day (UTC), in milliseconds since 1970. */
-export const dayOf = (time: number): number => Math.floor(time / DAY_MS) * DAY_MS;
-export const dayAfter = (day: number, days = 1): number => day + days * DAY_MS;
-
-const isoDay = (day: number) => new Date(day).toISOString().slice(0, 10);
-const partitionOf = (day: number) => `log_lines_${isoDay(day).replaceAll('-', '')}`;
-
-/** Creates missing partitions. Several replicas may do so at once. */
-export async function ensureDays(db: Knex, days: readonly number[]): Promise<void> {
-  await db.transaction(async (tx) => {
-    await tx.raw(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    await tx.raw('SELECT pg_advisory_xact_lock(?)', [LOCK]);
-    const existing = new Set(await listDays(tx));
-    for (const day of new Set(days)) {
-      if (existing.has(day)) continue;
-      // Created and then attached: creating it in place would block readers and writers of all days while it waits.
-      await tx.raw(`CREATE TABLE ?? (LIKE log_lines INCLUDING DEFAULTS INCLUDING CONSTRAINTS)`, [
-        partitionOf(day),
-      ]);
-      await tx.raw(
-        `ALTER TABLE log_lines ATTACH PARTITION ??
-         FOR VALUES FROM ('${isoDay(day)}T00:00:00Z') TO ('${isoDay(dayAfter(day))}T00:00:00Z')`,
-        [partitionOf(day)],
-      );
-    }
-  });
-}
-
-/** Drops the partitions of days before `day`, one transaction each. Returns their number. */
-export async function dropDaysBefore(db: Knex, day: number): Promise<number> {
-  const old = (await listDays(db)).filter((candidate) => candidate < day);
-  for (const expired of old) await dropDay(db, expired);
-  return old.length;
-}
-
-export async function dropDay(db: Knex, day: number): Promise<void> {
-  await db.transaction(async (tx) => {
-    await tx.raw(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    await tx.raw('SELECT pg_advisory_xact_lock(?)', [LOCK]);
-    await tx.raw('DROP TABLE IF EXISTS ??', [partitionOf(day)]);
-  });
-}
-
-const listDays = async (db: Knex): Promise<number[]> => (await listDaySizes(db)).map(({ day }) => day);
-
-/** Bytes of each day on disk including indexes, oldest day first. */
-export async function listDaySizes(db: Knex): Promise<{ day: number; bytes: number }[]> {
-  const { rows } = await db.raw<{ rows: { name: string; bytes: string }[] }>(
-    `SELECT c.relname AS name, pg_total_relation_size(c.oid)::text AS bytes
-     FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-     WHERE i.inhparent = 'log_lines'::regclass ORDER BY 1`,
-  );
-  return rows.flatMap(({ name, bytes }) => {
-    const match = /^log_lines_(\d{4})(\d\d)(\d\d)$/.exec(name);
-    if (!match) return [];
-    return { day: Date.UTC(Number(match[1]), Number(match[2]) - 1, Number(match[3])), bytes: Number(bytes) };
-  });
-}
+/** One partition per day of receipt. */
+export const logDays = dayPartitions('log_lines', 7_236_003);
 
 // Reading
 

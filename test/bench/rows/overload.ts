@@ -4,8 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../../controller/database/connect.ts';
+import { dayOf } from '../../../controller/database/day-partitions.ts';
 import { type ApiClient, signIn } from '../../../controller/demo/client.ts';
-import { dayOf, ensureDays } from '../../../controller/fleet/logs/store.ts';
+import { logDays } from '../../../controller/fleet/logs/store.ts';
 import { makeUser, PASSWORD } from '../../support/users/person.ts';
 import { startController } from '../child.ts';
 import { type BenchFleet, makeFleet } from '../fleet.ts';
@@ -60,7 +61,7 @@ async function writeLinesAndUsers(fleet: BenchFleet): Promise<void> {
   try {
     const { team_id: teamId } = (await db('environments').first('team_id'))!;
     for (const email of [VIEWER, OTHER]) await makeUser(db, { email, teams: { [teamId]: 'VIEWER' } });
-    await ensureDays(db, [dayOf(Date.now())]);
+    await logDays.ensure(db, [dayOf(Date.now())]);
     await db.raw(
       `INSERT INTO log_lines (received_at, node_id, pipeline_id, level, line)
        SELECT now(), :nodeId, :pipelineId, 'INFO',

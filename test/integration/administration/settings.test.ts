@@ -1,6 +1,7 @@
 /** The settings of the whole installation: what is shown of them, and the fleet's, which count on every controller at once. */
 import { expect } from 'chai';
-import { dayOf, ensureDays } from '../../../controller/fleet/logs/store.ts';
+import { dayOf } from '../../../controller/database/day-partitions.ts';
+import { logDays } from '../../../controller/fleet/logs/store.ts';
 import type { NodeSummary } from '../../../schemas/api/fleet.ts';
 import type { FleetView, SettingsView } from '../../../schemas/api/settings.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
@@ -164,7 +165,7 @@ describe('the settings', () => {
           )
         ).rows.map(({ name }: { name: string }) => name);
       await update({ logsRetentionDays: 20 });
-      await ensureDays(test.db, [dayOf(Date.UTC(2020, 0, 1))]);
+      await logDays.ensure(test.db, [dayOf(Date.UTC(2020, 0, 1))]);
       expect(await days()).to.include('log_lines_20200101');
       await update({ logsRetentionDays: 10 });
       await until(async () => !(await days()).includes('log_lines_20200101'), {

@@ -1,7 +1,8 @@
 /** Days of log lines come and go with the clock, and replicas that do the same at once do not clash. */
 import { expect } from 'chai';
+import { dayOf } from '../../../controller/database/day-partitions.ts';
 import { limitLogSize, maintainLogDays } from '../../../controller/fleet/logs/index.ts';
-import { dayOf, ensureDays, insertLines } from '../../../controller/fleet/logs/store.ts';
+import { insertLines, logDays } from '../../../controller/fleet/logs/store.ts';
 import { writeSetting } from '../../../controller/platform/runtime/settings-store.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { QUIET, useEachPlatform } from '../../support/harness/platform.ts';
@@ -113,7 +114,7 @@ describe('the retention of log lines', () => {
   it('has all at once in several replicas, with lines coming in', async () => {
     await keep();
     clock.advance(10 * DAY_MS);
-    await ensureDays(platform.db, [dayOf(clock.now())]);
+    await logDays.ensure(platform.db, [dayOf(clock.now())]);
     await Promise.all([keep(), keep(), keep(), keep(), write('a'), write('b'), keep()]);
     expect((await lines()).sort()).to.deep.equal(['a', 'b']);
     expect(await days()).to.deep.equal(['log_lines_20261130', 'log_lines_20261201', 'log_lines_20261202']);
