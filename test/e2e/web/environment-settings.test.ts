@@ -280,8 +280,8 @@ describe('the settings of an environment', function () {
         what: 'the choices to be kept',
       });
       const other = await session.another();
-      await other.getByRole('button', { name: 'Open the rail' }).waitFor();
       await other.goto(session.at('settings'));
+      await other.getByRole('button', { name: 'Open the rail' }).waitFor();
       const theme = (on: Page) => on.getByRole('group', { name: 'Theme' }).locator('[aria-pressed="true"]');
       await theme(other).getByText('Dark').waitFor();
       await other.getByRole('group', { name: 'Theme' }).getByRole('button', { name: 'Light' }).click();

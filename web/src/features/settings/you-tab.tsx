@@ -1,6 +1,6 @@
 import { Checkbox, Stack, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { useEffect, useRef } from 'react';
 import { Link } from 'react-router';
 import { queries } from '../../api/queries.ts';
 import { paths } from '../../app/paths.ts';
@@ -78,8 +78,10 @@ export const YouTab = () => {
 const BackFromProvider = () => {
   const [linked, setLinked] = useAddressParam('linked', { replace: true });
   const [code, setCode] = useAddressParam('problem', { replace: true });
+  const told = useRef(false); // the effect runs again when the setter changes, before the address has
   useEffect(() => {
-    if (!linked) return;
+    if (!linked || told.current) return;
+    told.current = true;
     notify('The identity provider is linked: you can sign in by it.');
     setLinked('');
   }, [linked, setLinked]);
