@@ -14,7 +14,7 @@ import { createLifecycle, type Lifecycle } from './compose/lifecycle.ts';
 import { close, holdPort, listen } from './compose/listen.ts';
 import { createLoops } from './compose/loops.ts';
 import { assertOidcFile } from './compose/oidc-file.ts';
-import { followLogSettings, startSchedules } from './compose/schedules.ts';
+import { followRetentionSettings, startSchedules } from './compose/schedules.ts';
 import { createServices } from './compose/services.ts';
 import type { Config } from './config.ts';
 import { withAdvisoryLock } from './database/advisory-lock.ts';
@@ -153,7 +153,7 @@ async function compose(
     },
     webDir: join(import.meta.dirname, '../dist/web'),
   });
-  followLogSettings({ systemContext, lease });
+  followRetentionSettings({ systemContext, lease });
   await lease.start();
   const audit = createAuditChainer({ db, services, lease, clock, log });
   lifecycle.onStop('audit chain', () => audit.stop());

@@ -12,6 +12,7 @@ import {
 } from '../fleet/index.ts';
 import { createLogIngest } from '../fleet/logs/index.ts';
 import { createSampleIngest, createTaps } from '../fleet/samples/index.ts';
+import { createRecorder } from '../insight/telemetry/index.ts';
 import type { Bus } from '../platform/runtime/bus.ts';
 import type { Logger } from '../platform/runtime/logger.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -40,8 +41,10 @@ export async function startFleet(options: FleetOptions) {
   lifecycle.onStop('updates of agents', () => updates.stop());
   const returns = createNodeReturns({ db, bus, clock, log });
   lifecycle.onStop('returns of archived nodes', () => returns.stop());
+  const measures = createRecorder({ db, clock, log });
+  lifecycle.onStop('metrics', () => measures.stop());
   const heartbeats = createHeartbeatIngest({
-    ...{ db: essential, bus, log, directory, configs, logs, updates, onCaughtUp },
+    ...{ db: essential, bus, log, directory, configs, logs, updates, measures, onCaughtUp },
     components: createComponentLists({ db: essential, log }),
     now: () => clock.now(),
   });
@@ -50,5 +53,5 @@ export async function startFleet(options: FleetOptions) {
   const samples = createSampleIngest({ db: requests, bus, clock });
   const taps = createTaps({ db, bus, clock, log });
   lifecycle.onStop('live taps', () => taps.stop());
-  return { directory, configs, heartbeats, updates, returns, logs, samples, taps, push };
+  return { directory, configs, heartbeats, measures, updates, returns, logs, samples, taps, push };
 }

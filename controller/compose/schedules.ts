@@ -10,6 +10,7 @@ import { deleteExpiredSessions, deleteOldThrottles } from '../identity/access/in
 import { followOidcFile, type OidcFileSource } from '../identity/administration/index.ts';
 import { refreshUsers } from '../identity/oidc/index.ts';
 import { logAuditHead, pruneAuditLog } from '../insight/audit/index.ts';
+import { maintainMetricDays } from '../insight/telemetry/index.ts';
 import type { Context } from '../platform/operation/context.ts';
 import { messageOf } from '../platform/operation/errors.ts';
 import type { Execute } from '../platform/operation/operation.ts';
@@ -35,6 +36,7 @@ export function startSchedules(options: SchedulesOptions): void {
   const limitLogs = () => limitLogSize({ db, clock, log });
   const schedules = createSchedules({ lease, log });
   schedules.every('log days', '0 5 * * * *', keepDays);
+  schedules.every('metric days', '15 5 * * * *', () => maintainMetricDays({ db, clock, log }));
   schedules.every('log size', '25 * * * * *', limitLogs);
   schedules.every('agent updates', '40 * * * * *', () => updates.sweep());
   schedules.every('samples', '*/10 * * * * *', () => maintainSamples(systemContext('samples')));
@@ -67,14 +69,15 @@ export function startSchedules(options: SchedulesOptions): void {
   lifecycle.onStop('repository maintenance', () => stopping.abort());
 }
 
-/** Log days are made when this controller begins to lead, and when the settings change. */
-export function followLogSettings(options: Pick<SchedulesOptions, 'systemContext' | 'lease'>): void {
+/** Days of logs and metrics are made when this controller begins to lead, and when the settings change. */
+export function followRetentionSettings(options: Pick<SchedulesOptions, 'systemContext' | 'lease'>): void {
   const { db, clock, log, services } = options.systemContext('log days');
   const keepDaysNow = () => {
     if (options.lease.epoch() === null) return;
     maintainLogDays({ db, clock, log })
       .then(() => limitLogSize({ db, clock, log }))
-      .catch((error) => log.warn({ reason: messageOf(error) }, 'log days not kept'));
+      .then(() => maintainMetricDays({ db, clock, log }))
+      .catch((error) => log.warn({ reason: messageOf(error) }, 'days of logs and metrics not kept'));
   };
   options.lease.onChange(keepDaysNow);
   services.bus.on('fleet', keepDaysNow);

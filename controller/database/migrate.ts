@@ -34,6 +34,7 @@ import * as redirectedRepositories from './migrations/0032-redirected-repositori
 import * as identityProviders from './migrations/0034-identity-providers.ts';
 import * as twoMoreForges from './migrations/0039-two-more-forges.ts';
 import * as objectOverrides from './migrations/0040-object-overrides.ts';
+import * as telemetry from './migrations/0041-telemetry.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -72,6 +73,7 @@ export const MIGRATIONS: readonly Migration[] = [
   forgePullRequests,
   twoMoreForges,
   objectOverrides,
+  telemetry,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

@@ -142,6 +142,42 @@ export interface CommitStatusesInsert {
   updated_at?: Date | Knex.Raw;
 }
 
+export interface ComponentMinutesRow {
+  bytes_in: number;
+  bytes_out: number;
+  component_id: string;
+  discarded: number;
+  errors: number;
+  events_in: number;
+  events_out: number;
+  kind: string;
+  latency_count: number;
+  latency_sum: number;
+  minute: Date;
+  nodes: number;
+  pipeline_id: string;
+  seconds: number;
+  utilization: number | null;
+}
+
+export interface ComponentMinutesInsert {
+  bytes_in?: number | Knex.Raw;
+  bytes_out?: number | Knex.Raw;
+  component_id: string | Knex.Raw;
+  discarded?: number | Knex.Raw;
+  errors?: number | Knex.Raw;
+  events_in?: number | Knex.Raw;
+  events_out?: number | Knex.Raw;
+  kind: string | Knex.Raw;
+  latency_count?: number | Knex.Raw;
+  latency_sum?: number | Knex.Raw;
+  minute: Date | Knex.Raw;
+  nodes?: number | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  seconds?: number | Knex.Raw;
+  utilization?: number | null | Knex.Raw;
+}
+
 export interface DirectoryGroupMembersRow {
   group_id: string;
   issuer: string;
@@ -622,6 +658,70 @@ export interface NodeGroupsInsert {
   updated_at?: Date | Knex.Raw;
 }
 
+export interface NodeMinutesRow {
+  cpu_percent: number | null;
+  disk_read_rate: number | null;
+  disk_written_rate: number | null;
+  fs_total_bytes: number | null;
+  fs_used_bytes: number | null;
+  load_avg1: number | null;
+  memory_total_bytes: number | null;
+  memory_used_bytes: number | null;
+  minute: Date;
+  net_rx_rate: number | null;
+  net_tx_rate: number | null;
+  node_id: string;
+}
+
+export interface NodeMinutesInsert {
+  cpu_percent?: number | null | Knex.Raw;
+  disk_read_rate?: number | null | Knex.Raw;
+  disk_written_rate?: number | null | Knex.Raw;
+  fs_total_bytes?: number | null | Knex.Raw;
+  fs_used_bytes?: number | null | Knex.Raw;
+  load_avg1?: number | null | Knex.Raw;
+  memory_total_bytes?: number | null | Knex.Raw;
+  memory_used_bytes?: number | null | Knex.Raw;
+  minute: Date | Knex.Raw;
+  net_rx_rate?: number | null | Knex.Raw;
+  net_tx_rate?: number | null | Knex.Raw;
+  node_id: string | Knex.Raw;
+}
+
+export interface NodePipelineMinutesRow {
+  bytes_in: number;
+  bytes_out: number;
+  discarded: number;
+  errors: number;
+  events_in: number;
+  events_out: number;
+  latency_count: number;
+  latency_sum: number;
+  minute: Date;
+  node_id: string;
+  nodes: number;
+  pipeline_id: string;
+  seconds: number;
+  utilization: number | null;
+}
+
+export interface NodePipelineMinutesInsert {
+  bytes_in?: number | Knex.Raw;
+  bytes_out?: number | Knex.Raw;
+  discarded?: number | Knex.Raw;
+  errors?: number | Knex.Raw;
+  events_in?: number | Knex.Raw;
+  events_out?: number | Knex.Raw;
+  latency_count?: number | Knex.Raw;
+  latency_sum?: number | Knex.Raw;
+  minute: Date | Knex.Raw;
+  node_id: string | Knex.Raw;
+  nodes?: number | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  seconds?: number | Knex.Raw;
+  utilization?: number | null | Knex.Raw;
+}
+
 export interface NodePipelinesRow {
   api_port: number | null;
   bytes_in: number;
@@ -960,6 +1060,72 @@ export interface PipelineGroupsInsert {
   name: string | Knex.Raw;
   parent_id?: string | null | Knex.Raw;
   updated_at?: Date | Knex.Raw;
+}
+
+export interface PipelineHoursRow {
+  bytes_in: number;
+  bytes_out: number;
+  discarded: number;
+  environment_id: string;
+  errors: number;
+  events_in: number;
+  events_out: number;
+  hour: Date;
+  latency_count: number;
+  latency_sum: number;
+  nodes: number;
+  pipeline_id: string;
+  seconds: number;
+  utilization: number | null;
+}
+
+export interface PipelineHoursInsert {
+  bytes_in?: number | Knex.Raw;
+  bytes_out?: number | Knex.Raw;
+  discarded?: number | Knex.Raw;
+  environment_id: string | Knex.Raw;
+  errors?: number | Knex.Raw;
+  events_in?: number | Knex.Raw;
+  events_out?: number | Knex.Raw;
+  hour: Date | Knex.Raw;
+  latency_count?: number | Knex.Raw;
+  latency_sum?: number | Knex.Raw;
+  nodes?: number | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  seconds?: number | Knex.Raw;
+  utilization?: number | null | Knex.Raw;
+}
+
+export interface PipelineMinutesRow {
+  bytes_in: number;
+  bytes_out: number;
+  discarded: number;
+  errors: number;
+  events_in: number;
+  events_out: number;
+  latency_count: number;
+  latency_sum: number;
+  minute: Date;
+  nodes: number;
+  pipeline_id: string;
+  seconds: number;
+  utilization: number | null;
+}
+
+export interface PipelineMinutesInsert {
+  bytes_in?: number | Knex.Raw;
+  bytes_out?: number | Knex.Raw;
+  discarded?: number | Knex.Raw;
+  errors?: number | Knex.Raw;
+  events_in?: number | Knex.Raw;
+  events_out?: number | Knex.Raw;
+  latency_count?: number | Knex.Raw;
+  latency_sum?: number | Knex.Raw;
+  minute: Date | Knex.Raw;
+  nodes?: number | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  seconds?: number | Knex.Raw;
+  utilization?: number | null | Knex.Raw;
 }
 
 export interface PipelineVersionsRow {
@@ -1502,6 +1668,20 @@ export interface SecretsInsert {
   version?: string | null | Knex.Raw;
 }
 
+export interface SeriesReadingsRow {
+  node_id: string;
+  pipeline_id: string;
+  read_at: Date;
+  reading: Json | null;
+}
+
+export interface SeriesReadingsInsert {
+  node_id: string | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  read_at: Date | Knex.Raw;
+  reading?: Json | null | Knex.Raw;
+}
+
 export interface ServiceAccountsRow {
   created_at: Date;
   created_by_id: string | null;
@@ -1897,6 +2077,7 @@ declare module 'knex/types/tables.js' {
     audit_log: Knex.CompositeTableType<AuditLogRow, AuditLogInsert, Partial<AuditLogInsert>>;
     certificates: Knex.CompositeTableType<CertificatesRow, CertificatesInsert, Partial<CertificatesInsert>>;
     commit_statuses: Knex.CompositeTableType<CommitStatusesRow, CommitStatusesInsert, Partial<CommitStatusesInsert>>;
+    component_minutes: Knex.CompositeTableType<ComponentMinutesRow, ComponentMinutesInsert, Partial<ComponentMinutesInsert>>;
     directory_group_members: Knex.CompositeTableType<DirectoryGroupMembersRow, DirectoryGroupMembersInsert, Partial<DirectoryGroupMembersInsert>>;
     directory_groups: Knex.CompositeTableType<DirectoryGroupsRow, DirectoryGroupsInsert, Partial<DirectoryGroupsInsert>>;
     engine_components: Knex.CompositeTableType<EngineComponentsRow, EngineComponentsInsert, Partial<EngineComponentsInsert>>;
@@ -1914,6 +2095,8 @@ declare module 'knex/types/tables.js' {
     leases: Knex.CompositeTableType<LeasesRow, LeasesInsert, Partial<LeasesInsert>>;
     log_lines: Knex.CompositeTableType<LogLinesRow, LogLinesInsert, Partial<LogLinesInsert>>;
     node_groups: Knex.CompositeTableType<NodeGroupsRow, NodeGroupsInsert, Partial<NodeGroupsInsert>>;
+    node_minutes: Knex.CompositeTableType<NodeMinutesRow, NodeMinutesInsert, Partial<NodeMinutesInsert>>;
+    node_pipeline_minutes: Knex.CompositeTableType<NodePipelineMinutesRow, NodePipelineMinutesInsert, Partial<NodePipelineMinutesInsert>>;
     node_pipelines: Knex.CompositeTableType<NodePipelinesRow, NodePipelinesInsert, Partial<NodePipelinesInsert>>;
     node_reports: Knex.CompositeTableType<NodeReportsRow, NodeReportsInsert, Partial<NodeReportsInsert>>;
     node_reverts: Knex.CompositeTableType<NodeRevertsRow, NodeRevertsInsert, Partial<NodeRevertsInsert>>;
@@ -1927,6 +2110,8 @@ declare module 'knex/types/tables.js' {
     pipeline_dependencies: Knex.CompositeTableType<PipelineDependenciesRow, PipelineDependenciesInsert, Partial<PipelineDependenciesInsert>>;
     pipeline_group_members: Knex.CompositeTableType<PipelineGroupMembersRow, PipelineGroupMembersInsert, Partial<PipelineGroupMembersInsert>>;
     pipeline_groups: Knex.CompositeTableType<PipelineGroupsRow, PipelineGroupsInsert, Partial<PipelineGroupsInsert>>;
+    pipeline_hours: Knex.CompositeTableType<PipelineHoursRow, PipelineHoursInsert, Partial<PipelineHoursInsert>>;
+    pipeline_minutes: Knex.CompositeTableType<PipelineMinutesRow, PipelineMinutesInsert, Partial<PipelineMinutesInsert>>;
     pipeline_versions: Knex.CompositeTableType<PipelineVersionsRow, PipelineVersionsInsert, Partial<PipelineVersionsInsert>>;
     pipelines: Knex.CompositeTableType<PipelinesRow, PipelinesInsert, Partial<PipelinesInsert>>;
     promotions: Knex.CompositeTableType<PromotionsRow, PromotionsInsert, Partial<PromotionsInsert>>;
@@ -1944,6 +2129,7 @@ declare module 'knex/types/tables.js' {
     scim_users: Knex.CompositeTableType<ScimUsersRow, ScimUsersInsert, Partial<ScimUsersInsert>>;
     scim_waiting_members: Knex.CompositeTableType<ScimWaitingMembersRow, ScimWaitingMembersInsert, Partial<ScimWaitingMembersInsert>>;
     secrets: Knex.CompositeTableType<SecretsRow, SecretsInsert, Partial<SecretsInsert>>;
+    series_readings: Knex.CompositeTableType<SeriesReadingsRow, SeriesReadingsInsert, Partial<SeriesReadingsInsert>>;
     service_accounts: Knex.CompositeTableType<ServiceAccountsRow, ServiceAccountsInsert, Partial<ServiceAccountsInsert>>;
     sessions: Knex.CompositeTableType<SessionsRow, SessionsInsert, Partial<SessionsInsert>>;
     settings: Knex.CompositeTableType<SettingsRow, SettingsInsert, Partial<SettingsInsert>>;

@@ -42,6 +42,17 @@ export interface HeartbeatIngest {
   stop(): Promise<void>;
 }
 
+/** What is measured by the minute, from counters that grow. */
+export interface Measures {
+  observe(
+    node: { nodeId: string; environmentId: string },
+    receivedAt: number,
+    pipelines: ReadonlyMap<string, { row: PipelineReportRow; at: number }>,
+    host: Readonly<Record<string, number>>,
+  ): void;
+  forget(nodeId: string): void;
+}
+
 export interface IngestOptions {
   db: Knex;
   bus: Bus;
@@ -51,6 +62,7 @@ export interface IngestOptions {
   logs: Pick<LogIngest, 'deliversLogs' | 'storeFromHeartbeat'>;
   updates: Pick<UpdateTracker, 'onHeartbeat'>;
   components: ComponentLists;
+  measures: Measures;
   now: () => number;
   /** Called when reports are stored after an unusually long wait for the database. */
   onCaughtUp: () => void;
@@ -86,7 +98,7 @@ interface LastReport {
 }
 
 export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
-  const { db, bus, log, directory, configs, logs, updates, components } = options;
+  const { db, bus, log, directory, configs, logs, updates, components, measures } = options;
   const waiting = new Map<string, NodeReport>();
   const lastReports = new Map<string, LastReport>();
   let timer: NodeJS.Timeout | undefined;
@@ -96,7 +108,10 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   let lastFlushAt = Number.NEGATIVE_INFINITY;
   let failed = false;
   let stopped = false;
-  directory.onDeleted((nodeId) => lastReports.delete(nodeId));
+  directory.onDeleted((nodeId) => {
+    lastReports.delete(nodeId);
+    measures.forget(nodeId);
+  });
 
   function schedule(): void {
     if (timer || flushing || stopped || waiting.size === 0) return;
@@ -219,6 +234,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       if (inventory?.warning !== undefined) warnings.push({ pipelineId: '', reason: inventory.warning });
       const rows = new Map<string, PipelineReportRow>();
       const counted = new Map<string, RateBase>();
+      const read = new Map<string, RateBase>();
       const intervalMs = request.pollIntervalMs ?? DEFAULT_FLEET_SETTINGS.pollIntervalMs;
       const accepted: PipelineReport[] = [];
       const reject = (entry: unknown, reason: string) => {
@@ -249,6 +265,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         const row = toRow(report, previous?.row, readAt - (previous?.at ?? 0), intervalMs);
         if (receivedAt - readAt > intervalMs * OLD_AFTER) row.metricsAsOf = new Date(readAt);
         rows.set(report.pipelineId, row);
+        read.set(report.pipelineId, { row, at: readAt });
         counted.set(
           report.pipelineId,
           previous && row.rates === previous.row.rates ? previous : { row, at: readAt },
@@ -267,8 +284,10 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         !earlier || receivedAt - earlier.clearedAt >= LEFTOVERS_EVERY_MS || lacksSome(earlier.rows, rows);
       const clearedAt = deleteMissing ? receivedAt : earlier.clearedAt;
       // The node may have been deleted in the meantime.
-      if (directory.has(node.nodeId))
+      if (directory.has(node.nodeId)) {
         lastReports.set(node.nodeId, { clearedAt, rows: counted, labels: labelText, cpu });
+        measures.observe(node, receivedAt, read, hostMetrics);
+      }
       const agentVersion = storableText(request.agentVersion, 64);
       const agentHealth = healthOf(request.agentHealth);
       const updateError = storableText(request.updateError, 4096);
@@ -448,6 +467,8 @@ export function toRow(
       kind: String(metric.componentKind),
       in: metric.receivedEvents,
       out: metric.sentEvents,
+      bytesIn: metric.receivedBytes || undefined,
+      bytesOut: metric.sentBytes || undefined,
       errors: metric.errorsTotal ?? 0,
       inRate: previous && !usable ? previous.inRate : previous ? rate(metric.receivedEvents, previous.in) : 0,
       outRate: previous && !usable ? previous.outRate : previous ? rate(metric.sentEvents, previous.out) : 0,

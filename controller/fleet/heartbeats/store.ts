@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { RefusedVersion } from '../../../schemas/agent/protocol.ts';
 import type { Draining, LastDrain } from '../../../schemas/api/pipelines.ts';
+import { arrayLiteral, rowsOf } from '../../database/unnest.ts';
 import type { StoredComponent } from '../../pipelines/index.ts';
 
 export interface NodeReport {
@@ -58,37 +59,6 @@ export interface PipelineReportRow {
   /** The version that the node's engine refused to build, while the old version runs. */
   refused: RefusedVersion | null;
   components: StoredComponent[];
-}
-
-type Column = 'text' | 'timestamptz' | 'integer' | 'double precision' | 'boolean' | 'jsonb';
-
-/**
- * Builds `unnest` with one array per column. JSON travels as text, since an array of jsonb would be parsed twice. The arrays
- * are written here and not by the driver, which quotes and escapes every number; that took a third of a batch's time.
- */
-function rowsOf(columns: readonly (readonly [name: string, type: Column, values: unknown[]])[]) {
-  const arrays = columns.map(([, type]) => `?::${type === 'jsonb' ? 'text' : type}[]`).join(', ');
-  const names = columns.map(([name]) => name).join(', ');
-  const picked = columns
-    .map(([name, type]) => (type === 'jsonb' ? `b.${name}::jsonb` : `b.${name}`))
-    .join(', ');
-  return {
-    source: `unnest(${arrays}) AS b(${names})`,
-    names,
-    picked,
-    values: columns.map(([, , values]) => arrayLiteral(values)),
-  };
-}
-
-function arrayLiteral(values: readonly unknown[]): string {
-  return `{${values.map(element).join()}}`;
-}
-
-function element(value: unknown): string {
-  if (value === null || value === undefined) return 'NULL';
-  if (typeof value === 'number') return String(value);
-  const text = value instanceof Date ? value.toISOString() : String(value);
-  return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`;
 }
 
 /** A version that does not run on a node, according to its reports. reverts.ts decides whether the node is reverted. */

@@ -7,6 +7,7 @@ import {
   createNodeDirectory,
 } from '../../../controller/fleet/index.ts';
 import { createLogIngest } from '../../../controller/fleet/logs/index.ts';
+import { createRecorder } from '../../../controller/insight/telemetry/index.ts';
 import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
@@ -63,8 +64,9 @@ export async function startFleetParts({ db, url }: TestPlatform) {
   const logs = createLogIngest({
     ...{ db, bus, log, clock, knownPipelines: configs.knownPipelines, directory },
   });
+  const measures = createRecorder({ db, clock, log });
   const heartbeats = createHeartbeatIngest({
-    ...{ db, bus, log, directory, configs, logs },
+    ...{ db, bus, log, directory, configs, logs, measures },
     updates: { onHeartbeat: () => {} },
     components: createComponentLists({ db, log }),
     now: () => clock.now(),
@@ -77,9 +79,11 @@ export async function startFleetParts({ db, url }: TestPlatform) {
     directory,
     heartbeats,
     logs,
+    measures,
     async stop() {
       directory.stop();
       await heartbeats.stop();
+      await measures.stop();
       await logs.stop();
       await bus.stop();
     },

@@ -78,10 +78,10 @@ export const YouTab = () => {
 const BackFromProvider = () => {
   const [linked, setLinked] = useAddressParam('linked', { replace: true });
   const [code, setCode] = useAddressParam('problem', { replace: true });
-  const told = useRef(false); // the effect runs again when the setter changes, before the address has
+  const notified = useRef(false); // the effect runs again when the setter changes, before the address has
   useEffect(() => {
-    if (!linked || told.current) return;
-    told.current = true;
+    if (!linked || notified.current) return;
+    notified.current = true;
     notify('The identity provider is linked: you can sign in by it.');
     setLinked('');
   }, [linked, setLinked]);

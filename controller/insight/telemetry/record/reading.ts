@@ -1,0 +1,121 @@
+/** What an engine has counted since it started, as one heartbeat tells it. Pure. */
+
+/** What is counted, in the order of a `Counters` array. */
+export const AMOUNTS = ['eventsIn', 'eventsOut', 'bytesIn', 'bytesOut', 'errors', 'discarded'] as const;
+export type Amount = (typeof AMOUNTS)[number];
+/** One number per entry of `AMOUNTS`. */
+export type Counters = readonly number[];
+
+export const NOTHING: Counters = AMOUNTS.map(() => 0);
+export const sumOf = (a: Counters, b: Counters): number[] => a.map((value, index) => value + (b[index] ?? 0));
+export const scaled = (counters: Counters, factor: number): number[] =>
+  counters.map((value) => value * factor);
+
+/** What of a heartbeat's entry is measured. Counters grow from the start of an engine; latencies are in seconds. */
+export interface MeasuredPipeline {
+  version: number;
+  pid: number | null;
+  uptimeSeconds: number | null;
+  eventsIn: number;
+  eventsOut: number;
+  bytesIn: number;
+  bytesOut: number;
+  errorsTotal: number;
+  eventsDiscarded: number;
+  utilization: number | null;
+  components: readonly MeasuredComponent[];
+}
+
+export interface MeasuredComponent {
+  id: string;
+  kind: string;
+  in: number;
+  out: number;
+  bytesIn?: number | undefined;
+  bytesOut?: number | undefined;
+  errors: number;
+  discarded?: number | undefined;
+  latency?: number | undefined;
+  utilization?: number | undefined;
+}
+
+/** The part of a reading from which the next one is counted. */
+export interface Base {
+  /** When the engine was read, in milliseconds since 1970. */
+  at: number;
+  version: number;
+  pid: number | null;
+  uptimeSeconds: number | null;
+  counters: Counters;
+  components: readonly (readonly [id: string, counters: Counters])[];
+}
+
+export interface Reading extends Base {
+  gauges: Gauges;
+  componentGauges: readonly (Gauges & { kind: string })[];
+}
+
+/** Null is what was not reported. */
+export interface Gauges {
+  latencyMs: number | null;
+  /** 0 to 1. */
+  utilization: number | null;
+}
+
+export function readingOf(pipeline: MeasuredPipeline, at: number): Reading {
+  const { version, pid, uptimeSeconds, components } = pipeline;
+  const latencies = components.flatMap(({ latency }) => (latency === undefined ? [] : [latency]));
+  return {
+    ...{ at, version, pid, uptimeSeconds },
+    counters: [
+      pipeline.eventsIn,
+      pipeline.eventsOut,
+      pipeline.bytesIn,
+      pipeline.bytesOut,
+      pipeline.errorsTotal,
+      pipeline.eventsDiscarded,
+    ],
+    components: components.map(
+      (component) =>
+        [
+          component.id,
+          [
+            component.in,
+            component.out,
+            component.bytesIn ?? 0,
+            component.bytesOut ?? 0,
+            component.errors,
+            component.discarded ?? 0,
+          ],
+        ] as const,
+    ),
+    gauges: {
+      latencyMs: meanLatencyMs(latencies),
+      utilization: pipeline.utilization,
+    },
+    componentGauges: components.map(({ kind, latency, utilization }) => ({
+      kind,
+      latencyMs: meanLatencyMs(latency === undefined ? [] : [latency]),
+      utilization: utilization ?? null,
+    })),
+  };
+}
+
+/** The mean over components, since an event passes several of them. Null if none is reported. */
+export const meanLatencyMs = (seconds: readonly number[]): number | null =>
+  seconds.length === 0 ? null : (1_000 * seconds.reduce((sum, value) => sum + value, 0)) / seconds.length;
+
+/** Whether two readings are of one engine process, `later` not before `earlier`. */
+export function isSameEngine(
+  earlier: Pick<Base, 'version' | 'pid' | 'uptimeSeconds'>,
+  later: Pick<Base, 'version' | 'pid' | 'uptimeSeconds'>,
+): boolean {
+  if (earlier.version !== later.version) return false;
+  // An engine that is down has no pid; its counters are those of its last reading.
+  if (earlier.pid !== null && later.pid !== null && earlier.pid !== later.pid) return false;
+  if (earlier.uptimeSeconds === null || later.uptimeSeconds === null) return true;
+  return later.uptimeSeconds >= earlier.uptimeSeconds - UPTIME_TOLERANCE_SECONDS;
+}
+
+/** The engine tells its uptime in steps. */
+const UPTIME_TOLERANCE_SECONDS = 2;

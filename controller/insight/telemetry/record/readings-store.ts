@@ -1,0 +1,310 @@
+/** Stores readings as points of minutes and hours: one transaction, with a fixed number of statements for any number of nodes. */
+import type { Knex } from 'knex';
+import { type DayPartitions, dayOf, dayPartitions } from '../../../database/day-partitions.ts';
+import { type Column, rowsOf } from '../../../database/unnest.ts';
+import { type Growth, growthOf, isOld, minuteOf } from './growth.ts';
+import type { HostMinute } from './host-meter.ts';
+import { type Base, type Counters, type Gauges, NOTHING, type Reading, sumOf } from './reading.ts';
+
+export interface NodeReadings {
+  nodeId: string;
+  environmentId: string;
+  /** Oldest first. */
+  readings: readonly { pipelineId: string; reading: Reading }[];
+  hostMinutes: readonly HostMinute[];
+}
+
+/** Tables of points a minute, each in one partition per day. */
+export const MINUTE_TABLES = {
+  node_pipeline_minutes: dayPartitions('node_pipeline_minutes', 7_236_021),
+  pipeline_minutes: dayPartitions('pipeline_minutes', 7_236_022),
+  component_minutes: dayPartitions('component_minutes', 7_236_023),
+  node_minutes: dayPartitions('node_minutes', 7_236_024),
+} as const satisfies Record<string, DayPartitions>;
+
+/** `pointAt` is the minute of the last point: a node is counted once in each minute. */
+type StoredBase = Base & { pointAt: number | null };
+
+/** A sum over readings. `latencySum` is in milliseconds, over `latencyCount` readings. */
+interface Point {
+  key: readonly string[];
+  start: number;
+  seconds: number;
+  nodes: number;
+  counters: Counters;
+  latencySum: number;
+  latencyCount: number;
+  utilization: number | null;
+}
+
+/**
+ * Several controllers may store readings of one node, and each is counted from the last one that any of them has stored: the
+ * rows of `series_readings` are locked until the points are written. Skips nodes that are deleted.
+ */
+export async function storeReadings(db: Knex, nodes: readonly NodeReadings[], now: number): Promise<void> {
+  const days = new Set(
+    nodes.flatMap(({ readings, hostMinutes }) => [
+      ...readings.map(({ reading }) => dayOf(minuteOf(reading.at))),
+      ...hostMinutes.map(({ start }) => dayOf(start)),
+    ]),
+  );
+  const store = () => db.transaction((tx) => storeIn(tx, nodes, now));
+  try {
+    await store();
+  } catch (error) {
+    const tables = Object.values(MINUTE_TABLES);
+    if (!tables.some((table) => table.isMissing(error))) throw error;
+    for (const table of tables) await table.ensure(db, [...days]);
+    await store();
+  }
+}
+
+async function storeIn(tx: Knex, nodes: readonly NodeReadings[], now: number): Promise<void> {
+  const bases = await lockBases(tx, nodes);
+  const points = createPoints();
+  const changed = new Map<string, NewBase>();
+  for (const { nodeId, environmentId, readings } of nodes) {
+    for (const { pipelineId, reading } of readings) {
+      const key = `${nodeId} ${pipelineId}`;
+      const known = bases.get(key);
+      if (!known) continue;
+      const base = changed.get(key)?.base ?? known.base;
+      if (base && isOld(base, reading, now)) continue;
+      const growth = growthOf(base, reading, now);
+      const pointAt = growth?.minute.start ?? base?.pointAt ?? null;
+      changed.set(key, { nodeId, pipelineId, base: { ...baseOf(reading), pointAt } });
+      if (growth) points.add({ nodeId, environmentId, pipelineId, reading, growth, base });
+    }
+  }
+  await writeBases(tx, [...changed.values()]);
+  await points.write(tx);
+  await writeHostMinutes(tx, nodes);
+}
+
+/** By node and pipeline. A series that nobody has stored yet gets a row without a reading, so that it can be locked too. */
+async function lockBases(
+  tx: Knex,
+  nodes: readonly NodeReadings[],
+): Promise<Map<string, { base: StoredBase | null }>> {
+  const keys = new Map(
+    nodes.flatMap(({ nodeId, readings }) =>
+      readings.map(({ pipelineId }) => [`${nodeId} ${pipelineId}`, { nodeId, pipelineId }] as const),
+    ),
+  );
+  const found = new Map<string, { base: StoredBase | null }>();
+  if (keys.size === 0) return found;
+  const lock = async (wanted: readonly { nodeId: string; pipelineId: string }[]) => {
+    const batch = rowsOf([
+      ['node_id', 'text', wanted.map(({ nodeId }) => nodeId)],
+      ['pipeline_id', 'text', wanted.map(({ pipelineId }) => pipelineId)],
+    ]);
+    const { rows } = await tx.raw<{
+      rows: { nodeId: string; pipelineId: string; reading: StoredBase | null }[];
+    }>(
+      `SELECT r.node_id AS "nodeId", r.pipeline_id AS "pipelineId", r.reading
+       FROM series_readings r JOIN ${batch.source} USING (node_id, pipeline_id)
+       ORDER BY r.node_id, r.pipeline_id FOR UPDATE OF r`,
+      batch.values,
+    );
+    for (const { nodeId, pipelineId, reading } of rows)
+      found.set(`${nodeId} ${pipelineId}`, { base: reading });
+  };
+  await lock([...keys.values()]);
+  const missing = [...keys].filter(([key]) => !found.has(key)).map(([, series]) => series);
+  if (missing.length === 0) return found;
+  const batch = rowsOf([
+    ['node_id', 'text', missing.map(({ nodeId }) => nodeId)],
+    ['pipeline_id', 'text', missing.map(({ pipelineId }) => pipelineId)],
+  ]);
+  await tx.raw(
+    `INSERT INTO series_readings (node_id, pipeline_id, read_at)
+     SELECT b.node_id, b.pipeline_id, now() FROM ${batch.source} JOIN nodes n ON n.id = b.node_id
+     ORDER BY b.node_id, b.pipeline_id ON CONFLICT DO NOTHING`,
+    batch.values,
+  );
+  await lock(missing);
+  return found;
+}
+
+async function writeBases(tx: Knex, series: readonly NewBase[]): Promise<void> {
+  if (series.length === 0) return;
+  const batch = rowsOf([
+    ['node_id', 'text', series.map(({ nodeId }) => nodeId)],
+    ['pipeline_id', 'text', series.map(({ pipelineId }) => pipelineId)],
+    ['read_at', 'timestamptz', series.map(({ base }) => new Date(base.at))],
+    ['reading', 'jsonb', series.map(({ base }) => JSON.stringify(base))],
+  ]);
+  await tx.raw(
+    `UPDATE series_readings r SET read_at = b.read_at, reading = b.reading::jsonb FROM ${batch.source}
+     WHERE r.node_id = b.node_id AND r.pipeline_id = b.pipeline_id`,
+    batch.values,
+  );
+}
+
+const baseOf = ({ at, version, pid, uptimeSeconds, counters, components }: Reading): Base => ({
+  ...{ at, version, pid, uptimeSeconds, counters, components },
+});
+
+interface NewBase {
+  nodeId: string;
+  pipelineId: string;
+  base: StoredBase;
+}
+
+interface Grown {
+  nodeId: string;
+  environmentId: string;
+  pipelineId: string;
+  reading: Reading;
+  growth: Growth;
+  base: StoredBase | null;
+}
+
+function createPoints() {
+  const [perNode, perPipeline, perComponent, perHour] = [sums(), sums(), sums(), sums()];
+  return {
+    add({ nodeId, environmentId, pipelineId, reading, growth, base }: Grown): void {
+      const { start, seconds, counters, components } = growth.minute;
+      const nodes = base?.pointAt === start ? 0 : 1;
+      const point = { start, seconds, nodes, counters };
+      perNode.add([pipelineId, nodeId], point, reading.gauges);
+      perPipeline.add([pipelineId], point, reading.gauges);
+      reading.components.forEach(([id], index) => {
+        const gauges = reading.componentGauges[index];
+        if (!gauges) return;
+        const own = { ...point, counters: components.get(id) ?? NOTHING };
+        perComponent.add([pipelineId, id, gauges.kind], own, gauges);
+      });
+      for (const hour of growth.hours)
+        perHour.add([pipelineId, environmentId], { ...hour, nodes: 0 }, reading.gauges);
+    },
+    async write(tx: Knex): Promise<void> {
+      const text = (name: string, index: number) => ({ name, index });
+      const [pipeline, node] = [text('pipeline_id', 0), text('node_id', 1)];
+      await addPoints(tx, 'node_pipeline_minutes', 'minute', [pipeline, node], perNode.sorted());
+      await addPoints(tx, 'pipeline_minutes', 'minute', [pipeline], perPipeline.sorted());
+      const component = [pipeline, text('component_id', 1), text('kind', 2)];
+      await addPoints(tx, 'component_minutes', 'minute', component, perComponent.sorted());
+      await addPoints(tx, 'pipeline_hours', 'hour', [pipeline, text('environment_id', 1)], perHour.sorted());
+    },
+  };
+}
+
+function sums() {
+  const byKey = new Map<string, Point>();
+  return {
+    add(
+      key: readonly string[],
+      { start, seconds, nodes, counters }: Pick<Point, 'start' | 'seconds' | 'nodes' | 'counters'>,
+      { latencyMs, utilization }: Gauges,
+    ): void {
+      const id = JSON.stringify([start, key]);
+      const before = byKey.get(id);
+      byKey.set(id, {
+        ...{ key, start },
+        seconds: seconds + (before?.seconds ?? 0),
+        nodes: nodes + (before?.nodes ?? 0),
+        counters: before ? sumOf(before.counters, counters) : counters,
+        latencySum: (latencyMs ?? 0) + (before?.latencySum ?? 0),
+        latencyCount: (latencyMs === null ? 0 : 1) + (before?.latencyCount ?? 0),
+        utilization: largest(before?.utilization ?? null, utilization),
+      });
+    },
+    /** In one order everywhere, so that two controllers that write the same rows do not wait for each other in a circle. */
+    sorted: () => [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, point]) => point),
+  };
+}
+
+const largest = (a: number | null, b: number | null): number | null =>
+  a === null ? b : b === null ? a : Math.max(a, b);
+
+/** The columns of a point, as they are in the tables. */
+const AMOUNT_COLUMNS = ['events_in', 'events_out', 'bytes_in', 'bytes_out', 'errors', 'discarded'] as const;
+
+/** Adds to the points that are there. The key's columns that are in no primary key are those of a new point. */
+async function addPoints(
+  tx: Knex,
+  table: string,
+  time: 'minute' | 'hour',
+  keys: readonly { name: string; index: number }[],
+  points: readonly Point[],
+): Promise<void> {
+  if (points.length === 0) return;
+  const column = <T>(pick: (point: Point) => T) => points.map(pick);
+  const columns: Column[] = [
+    [time, 'timestamptz', column(({ start }) => new Date(start))],
+    ...keys.map(({ name, index }): Column => [name, 'text', column(({ key }) => key[index])]),
+    ['seconds', 'double precision', column(({ seconds }) => seconds)],
+    ['nodes', 'integer', column(({ nodes }) => nodes)],
+    ...AMOUNT_COLUMNS.map(
+      (name, index): Column => [name, 'double precision', column(({ counters }) => counters[index])],
+    ),
+    ['latency_sum', 'double precision', column(({ latencySum }) => latencySum)],
+    ['latency_count', 'integer', column(({ latencyCount }) => latencyCount)],
+    ['utilization', 'double precision', column(({ utilization }) => utilization)],
+  ];
+  const added = ['seconds', 'nodes', ...AMOUNT_COLUMNS, 'latency_sum', 'latency_count']
+    .map((name) => `${name} = p.${name} + excluded.${name}`)
+    .join(', ');
+  const batch = rowsOf(columns);
+  const unique = [...keys.map(({ name }) => name).filter((name) => !DETAILS.has(name)), time].join(', ');
+  await tx.raw(
+    `INSERT INTO ${table} AS p (${batch.names}) SELECT ${batch.picked} FROM ${batch.source}
+     ON CONFLICT (${unique}) DO UPDATE SET ${added}, utilization = GREATEST(p.utilization, excluded.utilization)`,
+    batch.values,
+  );
+}
+
+/** Columns that a key decides. */
+const DETAILS = new Set(['kind', 'environment_id']);
+
+async function writeHostMinutes(tx: Knex, nodes: readonly NodeReadings[]): Promise<void> {
+  const minutes = nodes.flatMap(({ nodeId, hostMinutes }) =>
+    hostMinutes.map((minute) => ({ nodeId, minute })),
+  );
+  if (minutes.length === 0) return;
+  const column = (pick: (minute: HostMinute) => number | null) => minutes.map(({ minute }) => pick(minute));
+  const columns: Column[] = [
+    ['minute', 'timestamptz', minutes.map(({ minute }) => new Date(minute.start))],
+    ['node_id', 'text', minutes.map(({ nodeId }) => nodeId)],
+    ['cpu_percent', 'double precision', column((m) => m.cpuPercent)],
+    ['memory_used_bytes', 'double precision', column((m) => m.memoryUsedBytes)],
+    ['memory_total_bytes', 'double precision', column((m) => m.memoryTotalBytes)],
+    ['load_avg1', 'double precision', column((m) => m.loadAvg1)],
+    ['fs_used_bytes', 'double precision', column((m) => m.fsUsedBytes)],
+    ['fs_total_bytes', 'double precision', column((m) => m.fsTotalBytes)],
+    ['disk_read_rate', 'double precision', column((m) => m.diskReadRate)],
+    ['disk_written_rate', 'double precision', column((m) => m.diskWrittenRate)],
+    ['net_rx_rate', 'double precision', column((m) => m.netRxRate)],
+    ['net_tx_rate', 'double precision', column((m) => m.netTxRate)],
+  ];
+  const batch = rowsOf(columns);
+  const updated = columns
+    .slice(2)
+    .map(([name]) => `${name} = coalesce(excluded.${name}, p.${name})`)
+    .join(', ');
+  await tx.raw(
+    `INSERT INTO node_minutes AS p (${batch.names})
+     SELECT DISTINCT ON (b.node_id, b.minute) ${batch.picked} FROM ${batch.source} ORDER BY b.node_id, b.minute
+     ON CONFLICT (node_id, minute) DO UPDATE SET ${updated}`,
+    batch.values,
+  );
+}
+
+/** Bases of series that nobody has reported for long. */
+export async function deleteReadingsBefore(db: Knex, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `DELETE FROM series_readings WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM series_readings WHERE read_at < ? LIMIT ?))`,
+    [before, limit],
+  );
+  return rowCount;
+}
+
+export async function deleteHoursBefore(db: Knex, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `DELETE FROM pipeline_hours WHERE ctid = ANY (ARRAY(SELECT ctid FROM pipeline_hours WHERE hour < ? LIMIT ?))`,
+    [before, limit],
+  );
+  return rowCount;
+}

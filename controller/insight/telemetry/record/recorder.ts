@@ -1,0 +1,234 @@
+/**
+ * Follows what nodes report and stores a point a minute. In memory lies the newest reading of each pipeline on each node; when a
+ * minute is over, or an engine is replaced, that reading waits to be stored. What waits is written evenly over the minute.
+ * Counters are cumulative: what a lost reading would have told, the next one tells.
+ */
+import type { Knex } from 'knex';
+import type { Clock } from '../../../../reconcilers/engine/clock.ts';
+import { messageOf } from '../../../platform/operation/errors.ts';
+import type { Logger } from '../../../platform/runtime/logger.ts';
+import { isInFuture, MINUTE_MS, minuteOf } from './growth.ts';
+import { createHostMeter, type HostMeter, type HostMinute } from './host-meter.ts';
+import { isSameEngine, type MeasuredPipeline, type Reading, readingOf } from './reading.ts';
+import { type NodeReadings, storeReadings } from './readings-store.ts';
+
+export interface Recorder {
+  /** `pipelines` are those of one accepted heartbeat, with the time at which each engine was read. */
+  observe(
+    node: { nodeId: string; environmentId: string },
+    receivedAt: number,
+    pipelines: ReadonlyMap<string, { row: MeasuredPipeline; at: number }>,
+    host: Readonly<Record<string, number>>,
+  ): void;
+  forget(nodeId: string): void;
+  /** Stores all that waits, and with `open` the minutes that are not over yet. */
+  flush(options?: { open?: boolean }): Promise<void>;
+  /** Number of series in memory and of readings that wait to be stored. */
+  sizes(): { nodes: number; series: number; waiting: number };
+  stop(): Promise<void>;
+}
+
+interface Series {
+  last: { row: MeasuredPipeline; at: number };
+  /** The newest reading that waits or is stored, by its time. */
+  queuedAt: number;
+}
+
+interface NodeState {
+  environmentId: string;
+  heardAt: number;
+  series: Map<string, Series>;
+  host: HostMeter;
+  readings: { pipelineId: string; reading: Reading }[];
+  hostMinutes: HostMinute[];
+}
+
+const TICK_MS = 1_000;
+/** What waits is stored within this many ticks, so that a fleet's minute costs no peak. */
+const SPREAD_TICKS = 45;
+const MIN_NODES_PER_TICK = 200;
+/** Building a statement blocks the event loop, some milliseconds for this many. */
+const NODES_PER_WRITE = 200;
+const RETRY_MS = 5_000;
+/** A node that is silent this long has ended its minute. */
+const SILENT_MS = 90_000;
+const FORGET_MS = 3_600_000;
+const SWEEP_EVERY_TICKS = 15;
+/** Readings of one node that wait while the database is away; of more, every second one is dropped, and the next tells its sum. */
+const MAX_WAITING_PER_NODE = 500;
+/** Counters that were read longer ago tell nothing of a minute; a newer reading brings their sum. */
+const MAX_AGE_MS = 3_600_000;
+
+export function createRecorder(options: { db: Knex; clock: Clock; log: Logger }): Recorder {
+  const { db, clock, log } = options;
+  const nodes = new Map<string, NodeState>();
+  const queue = new Set<string>();
+  let series = 0;
+  let ticks = 0;
+  let cancelTick: (() => void) | null = null;
+  let writing: Promise<boolean> | null = null;
+  let failing = false;
+  let retryAt = Number.NEGATIVE_INFINITY;
+  let stopped = false;
+
+  function tick(): void {
+    cancelTick = null;
+    schedule();
+    ticks += 1;
+    if (ticks % SWEEP_EVERY_TICKS === 0) sweep();
+    if (writing || queue.size === 0 || clock.monotonic() < retryAt) return;
+    void write(Math.max(MIN_NODES_PER_TICK, Math.ceil(queue.size / SPREAD_TICKS)));
+  }
+
+  function schedule(): void {
+    if (!stopped && !cancelTick && nodes.size > 0) cancelTick = clock.after(TICK_MS, tick);
+  }
+
+  function sweep(): void {
+    const now = clock.now();
+    for (const [nodeId, state] of nodes) {
+      const silentMs = now - state.heardAt;
+      if (silentMs > SILENT_MS) closeMinute(nodeId, state);
+      if (silentMs > FORGET_MS && !queue.has(nodeId)) forget(nodeId);
+    }
+  }
+
+  function closeMinute(nodeId: string, state: NodeState): void {
+    for (const [pipelineId, one] of state.series) enqueue(nodeId, state, pipelineId, one);
+    const minute = state.host.end();
+    if (!minute) return;
+    state.hostMinutes.push(minute);
+    queue.add(nodeId);
+  }
+
+  function enqueue(nodeId: string, state: NodeState, pipelineId: string, one: Series): void {
+    if (one.last.at <= one.queuedAt) return;
+    one.queuedAt = one.last.at;
+    state.readings.push({ pipelineId, reading: readingOf(one.last.row, one.last.at) });
+    queue.add(nodeId);
+  }
+
+  function forget(nodeId: string): void {
+    series -= nodes.get(nodeId)?.series.size ?? 0;
+    nodes.delete(nodeId);
+    queue.delete(nodeId);
+  }
+
+  /** Returns false if the database could not be reached; what was taken then waits again. */
+  async function write(quota: number): Promise<boolean> {
+    while (writing) await writing;
+    writing = writeSome(quota).finally(() => {
+      writing = null;
+    });
+    return writing;
+  }
+
+  async function writeSome(quota: number): Promise<boolean> {
+    const ids = [...queue].slice(0, quota);
+    for (let first = 0; first < ids.length; first += NODES_PER_WRITE) {
+      const batch = take(ids.slice(first, first + NODES_PER_WRITE));
+      try {
+        await storeReadings(db, batch, clock.now());
+        if (failing) log.info({ waiting: queue.size }, 'metrics are stored again');
+        failing = false;
+      } catch (error) {
+        if (!failing) log.warn({ reason: messageOf(error) }, 'metrics could not be stored; they wait');
+        failing = true;
+        retryAt = clock.monotonic() + RETRY_MS;
+        putBack(batch);
+        return false;
+      }
+    }
+    return true;
+  }
+
+  function take(ids: readonly string[]): NodeReadings[] {
+    return ids.flatMap((nodeId) => {
+      queue.delete(nodeId);
+      const state = nodes.get(nodeId);
+      if (!state) return [];
+      const { environmentId, readings, hostMinutes } = state;
+      state.readings = [];
+      state.hostMinutes = [];
+      return [{ nodeId, environmentId, readings, hostMinutes }];
+    });
+  }
+
+  function putBack(batch: readonly NodeReadings[]): void {
+    for (const { nodeId, readings, hostMinutes } of batch) {
+      const state = nodes.get(nodeId);
+      if (!state) continue;
+      state.readings = thinned([...readings, ...state.readings]);
+      state.hostMinutes = [...hostMinutes, ...state.hostMinutes].slice(-MAX_WAITING_PER_NODE);
+      queue.add(nodeId);
+    }
+  }
+
+  return {
+    observe({ nodeId, environmentId }, receivedAt, pipelines, host) {
+      if (stopped) return;
+      const state: NodeState = nodes.get(nodeId) ?? {
+        ...{ environmentId, heardAt: receivedAt, series: new Map(), host: createHostMeter() },
+        ...{ readings: [], hostMinutes: [] },
+      };
+      nodes.set(nodeId, state);
+      state.environmentId = environmentId;
+      state.heardAt = receivedAt;
+      for (const [pipelineId, one] of state.series) {
+        if (pipelines.has(pipelineId)) continue;
+        enqueue(nodeId, state, pipelineId, one);
+        state.series.delete(pipelineId);
+        series -= 1;
+      }
+      for (const [pipelineId, { row, at }] of pipelines) {
+        if (receivedAt - at > MAX_AGE_MS) continue;
+        const one = state.series.get(pipelineId);
+        if (!one) {
+          const first: Series = { last: { row, at }, queuedAt: Number.NEGATIVE_INFINITY };
+          state.series.set(pipelineId, first);
+          series += 1;
+          // What follows is counted from here, or from what another controller stored before.
+          enqueue(nodeId, state, pipelineId, first);
+          continue;
+        }
+        const isSetBack = isInFuture(one.last.at, receivedAt);
+        if (at <= one.last.at && !isSetBack) continue;
+        if (isSetBack || minuteOf(at) !== minuteOf(one.last.at) || !isSameEngine(one.last.row, row))
+          enqueue(nodeId, state, pipelineId, one);
+        if (isSetBack) one.queuedAt = Number.NEGATIVE_INFINITY;
+        one.last = { row, at };
+      }
+      const minute = state.host.read(receivedAt, host);
+      if (minute) {
+        state.hostMinutes.push(minute);
+        queue.add(nodeId);
+      }
+      schedule();
+    },
+    forget,
+    async flush({ open = false } = {}) {
+      if (open) for (const [nodeId, state] of nodes) closeMinute(nodeId, state);
+      while (writing) await writing;
+      while (queue.size > 0) if (!(await write(queue.size))) return;
+    },
+    sizes() {
+      let waiting = 0;
+      for (const nodeId of queue) waiting += nodes.get(nodeId)?.readings.length ?? 0;
+      return { nodes: nodes.size, series, waiting };
+    },
+    async stop() {
+      stopped = true;
+      cancelTick?.();
+      await this.flush({ open: true });
+    },
+  };
+}
+
+/** Keeps the newest, and every second one of the others: a reading that is dropped is told by the next. */
+function thinned<T>(readings: T[]): T[] {
+  if (readings.length <= MAX_WAITING_PER_NODE) return readings;
+  const newest = readings.length - MAX_WAITING_PER_NODE / 2;
+  return readings.filter((_, index) => index >= newest || index % 2 === 0);
+}
+
+export const MINUTES_OPEN_MS = MINUTE_MS + SPREAD_TICKS * TICK_MS;

@@ -1,0 +1,33 @@
+/** Creates the day partitions of metrics ahead of time and drops whole days by age. */
+import type { Knex } from 'knex';
+import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import { dayAfter, dayOf } from '../../database/day-partitions.ts';
+import { readFleetSettings } from '../../fleet/settings/index.ts';
+import type { Logger } from '../../platform/runtime/logger.ts';
+import { MINUTE_TABLES } from './record/readings-store.ts';
+
+/** Partitions are created this many days ahead, so that no insert waits for one. */
+const DAYS_AHEAD = 2;
+/** Points of one pipeline on one node, and of its components, are many: they are kept for 48 hours, and up to a day longer. */
+export const DETAIL_DAYS = 2;
+
+/** Idempotent; several replicas may run it at once. */
+export async function maintainMetricDays(options: { db: Knex; clock: Clock; log: Logger }): Promise<void> {
+  const { db, clock, log } = options;
+  const today = dayOf(clock.now());
+  const ahead = Array.from({ length: DAYS_AHEAD + 1 }, (_, days) => dayAfter(today, days));
+  for (const table of Object.values(MINUTE_TABLES)) await table.ensure(db, ahead);
+  const { metricsRetentionDays } = await readFleetSettings(db);
+  const retained: Record<keyof typeof MINUTE_TABLES, number> = {
+    node_pipeline_minutes: DETAIL_DAYS,
+    component_minutes: DETAIL_DAYS,
+    pipeline_minutes: metricsRetentionDays,
+    node_minutes: metricsRetentionDays,
+  };
+  for (const [name, table] of Object.entries(MINUTE_TABLES)) {
+    const days = retained[name as keyof typeof MINUTE_TABLES];
+    // The youngest point of a day is one day younger than its start.
+    const dropped = await table.dropBefore(db, dayAfter(today, -days));
+    if (dropped > 0) log.info({ table: name, days: dropped, retained: days }, 'old metrics were dropped');
+  }
+}
