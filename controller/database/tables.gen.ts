@@ -150,6 +150,7 @@ export interface ComponentMinutesRow {
   errors: number;
   events_in: number;
   events_out: number;
+  exits: number;
   kind: string;
   latency_count: number;
   latency_sum: number;
@@ -168,6 +169,7 @@ export interface ComponentMinutesInsert {
   errors?: number | Knex.Raw;
   events_in?: number | Knex.Raw;
   events_out?: number | Knex.Raw;
+  exits?: number | Knex.Raw;
   kind: string | Knex.Raw;
   latency_count?: number | Knex.Raw;
   latency_sum?: number | Knex.Raw;
@@ -252,6 +254,7 @@ export interface EnvironmentsRow {
   id: string;
   max_nodes: number | null;
   name: string;
+  price_per_gb: number | null;
   redact_keys: string[] | null;
   require_approval: boolean;
   sealed_secret_backend_config: string | null;
@@ -268,6 +271,7 @@ export interface EnvironmentsInsert {
   id: string | Knex.Raw;
   max_nodes?: number | null | Knex.Raw;
   name: string | Knex.Raw;
+  price_per_gb?: number | null | Knex.Raw;
   redact_keys?: readonly string[] | null | Knex.Raw;
   require_approval?: boolean | Knex.Raw;
   sealed_secret_backend_config?: string | null | Knex.Raw;
@@ -695,6 +699,7 @@ export interface NodePipelineMinutesRow {
   errors: number;
   events_in: number;
   events_out: number;
+  exits: number;
   latency_count: number;
   latency_sum: number;
   minute: Date;
@@ -712,6 +717,7 @@ export interface NodePipelineMinutesInsert {
   errors?: number | Knex.Raw;
   events_in?: number | Knex.Raw;
   events_out?: number | Knex.Raw;
+  exits?: number | Knex.Raw;
   latency_count?: number | Knex.Raw;
   latency_sum?: number | Knex.Raw;
   minute: Date | Knex.Raw;
@@ -1070,6 +1076,7 @@ export interface PipelineHoursRow {
   errors: number;
   events_in: number;
   events_out: number;
+  exits: number;
   hour: Date;
   latency_count: number;
   latency_sum: number;
@@ -1087,6 +1094,7 @@ export interface PipelineHoursInsert {
   errors?: number | Knex.Raw;
   events_in?: number | Knex.Raw;
   events_out?: number | Knex.Raw;
+  exits?: number | Knex.Raw;
   hour: Date | Knex.Raw;
   latency_count?: number | Knex.Raw;
   latency_sum?: number | Knex.Raw;
@@ -1103,6 +1111,7 @@ export interface PipelineMinutesRow {
   errors: number;
   events_in: number;
   events_out: number;
+  exits: number;
   latency_count: number;
   latency_sum: number;
   minute: Date;
@@ -1119,6 +1128,7 @@ export interface PipelineMinutesInsert {
   errors?: number | Knex.Raw;
   events_in?: number | Knex.Raw;
   events_out?: number | Knex.Raw;
+  exits?: number | Knex.Raw;
   latency_count?: number | Knex.Raw;
   latency_sum?: number | Knex.Raw;
   minute: Date | Knex.Raw;
@@ -1800,6 +1810,44 @@ export interface SignInThrottlesInsert {
   window_ends_at: Date | Knex.Raw;
 }
 
+export interface SinkHoursRow {
+  bytes_in: number;
+  bytes_out: number;
+  component_id: string;
+  discarded: number;
+  environment_id: string;
+  errors: number;
+  events_in: number;
+  events_out: number;
+  exits: number;
+  hour: Date;
+  latency_count: number;
+  latency_sum: number;
+  nodes: number;
+  pipeline_id: string;
+  seconds: number;
+  utilization: number | null;
+}
+
+export interface SinkHoursInsert {
+  bytes_in?: number | Knex.Raw;
+  bytes_out?: number | Knex.Raw;
+  component_id: string | Knex.Raw;
+  discarded?: number | Knex.Raw;
+  environment_id: string | Knex.Raw;
+  errors?: number | Knex.Raw;
+  events_in?: number | Knex.Raw;
+  events_out?: number | Knex.Raw;
+  exits?: number | Knex.Raw;
+  hour: Date | Knex.Raw;
+  latency_count?: number | Knex.Raw;
+  latency_sum?: number | Knex.Raw;
+  nodes?: number | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  seconds?: number | Knex.Raw;
+  utilization?: number | null | Knex.Raw;
+}
+
 export interface TapBatchesRow {
   body: Json;
   created_at: Date;
@@ -2135,6 +2183,7 @@ declare module 'knex/types/tables.js' {
     settings: Knex.CompositeTableType<SettingsRow, SettingsInsert, Partial<SettingsInsert>>;
     shared_components: Knex.CompositeTableType<SharedComponentsRow, SharedComponentsInsert, Partial<SharedComponentsInsert>>;
     sign_in_throttles: Knex.CompositeTableType<SignInThrottlesRow, SignInThrottlesInsert, Partial<SignInThrottlesInsert>>;
+    sink_hours: Knex.CompositeTableType<SinkHoursRow, SinkHoursInsert, Partial<SinkHoursInsert>>;
     tap_batches: Knex.CompositeTableType<TapBatchesRow, TapBatchesInsert, Partial<TapBatchesInsert>>;
     taps: Knex.CompositeTableType<TapsRow, TapsInsert, Partial<TapsInsert>>;
     team_mapping_patterns: Knex.CompositeTableType<TeamMappingPatternsRow, TeamMappingPatternsInsert, Partial<TeamMappingPatternsInsert>>;

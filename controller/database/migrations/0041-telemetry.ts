@@ -3,7 +3,7 @@
  *
  * Amounts (events, bytes, errors) are what was counted in `seconds`, which are summed over nodes as the amounts are; `nodes` is
  * how many nodes were counted. The rate of all nodes together is `amount * nodes / seconds`. Latencies are sums of milliseconds
- * over `latency_count` reports; utilization is the largest. Minutes are kept in day partitions that retention drops whole.
+ * over `latency_count` reports; utilization is the largest; exits are those of engine processes. Minutes are kept in day partitions that retention drops whole.
  */
 import type { Knex } from 'knex';
 
@@ -19,6 +19,7 @@ const AMOUNTS = `
 const MEASURES = `
       seconds double precision NOT NULL DEFAULT 0,
       nodes integer NOT NULL DEFAULT 0,${AMOUNTS},
+      exits integer NOT NULL DEFAULT 0,
       latency_sum double precision NOT NULL DEFAULT 0,
       latency_count integer NOT NULL DEFAULT 0,
       utilization real`;
@@ -81,7 +82,19 @@ export async function up(db: Knex): Promise<void> {
       pipeline_id text NOT NULL,${MEASURES},
       CONSTRAINT pipeline_hours_pkey PRIMARY KEY (pipeline_id, hour)
     );
+    CREATE TABLE sink_hours (
+      hour timestamptz NOT NULL,
+      environment_id text NOT NULL,
+      pipeline_id text NOT NULL,
+      component_id text NOT NULL,${MEASURES},
+      CONSTRAINT sink_hours_pkey PRIMARY KEY (pipeline_id, component_id, hour)
+    );
+    CREATE INDEX sink_hours_environment ON sink_hours (environment_id, hour);
+    CREATE INDEX sink_hours_hour ON sink_hours (hour);
     CREATE INDEX pipeline_hours_environment ON pipeline_hours (environment_id, hour);
     CREATE INDEX pipeline_hours_hour ON pipeline_hours (hour);
+
+    ALTER TABLE environments ADD COLUMN price_per_gb double precision
+      CONSTRAINT environments_price_check CHECK (price_per_gb BETWEEN 0 AND 1000000);
   `);
 }

@@ -13,14 +13,22 @@ const START = Date.parse('2026-11-23T09:00:00Z');
 
 interface Reported {
   eventsIn: number;
-  pid?: number;
-  uptimeSeconds?: number;
+  pid?: number | null;
+  uptimeSeconds?: number | null;
+  restarts?: number;
   latency?: number;
   utilization?: number;
 }
 
-const measured = ({ eventsIn, pid = 1, uptimeSeconds = 10_000, latency, utilization }: Reported) => ({
-  ...{ version: 1, pid, uptimeSeconds, eventsIn, eventsOut: eventsIn / 2, bytesIn: eventsIn * 100 },
+const measured = ({
+  eventsIn,
+  pid = 1,
+  uptimeSeconds = 10_000,
+  restarts = 0,
+  latency,
+  utilization,
+}: Reported) => ({
+  ...{ version: 1, pid, uptimeSeconds, restarts, eventsIn, eventsOut: eventsIn / 2, bytesIn: eventsIn * 100 },
   ...{ bytesOut: eventsIn * 10, errorsTotal: 0, eventsDiscarded: 0, utilization: utilization ?? null },
   components: [
     { id: 'in', kind: 'source', in: eventsIn, out: eventsIn, bytesIn: eventsIn * 100, errors: 0 },
@@ -151,6 +159,7 @@ describe('the recorder of metrics', () => {
   it('counts each event once where a node speaks to two controllers in turn', async () => {
     const [here, there, node] = [recorder(), recorder(), await aNode()];
     report(here, node, { eventsIn: 500 });
+    await here.flush();
     for (let beat = 1; beat <= 60; beat += 1) {
       at(beat * 15);
       report(beat % 3 === 0 ? here : there, node, { eventsIn: 500 + beat * 15 * 4 });
@@ -195,6 +204,30 @@ describe('the recorder of metrics', () => {
       }),
       { numRuns: 15 },
     );
+  });
+
+  it('counts the exits of an engine that never runs long enough to be read, and nothing twice', async () => {
+    const [one, node] = [recorder(), await aNode()];
+    const crashed = (restarts: number, pid: number | null) => ({
+      row: measured({ eventsIn: 1_000, restarts, pid, uptimeSeconds: pid === null ? null : 10_000 }),
+      at: START,
+    });
+    const observe = (reported: ReturnType<typeof crashed>) =>
+      one.observe(node, clock.now(), new Map([[pipelineId, reported]]), {});
+    observe(crashed(0, 1));
+    for (const [index, seconds] of [20, 50, 70, 110].entries()) {
+      at(seconds);
+      observe(crashed(index + 1, null));
+    }
+    at(150);
+    report(one, node, { eventsIn: 300, restarts: 4, pid: 7, uptimeSeconds: 30 });
+    await one.stop();
+    const rows = await minutes();
+    expect(rows.map(({ exits, events_in }) => [exits, events_in])).to.deep.equal([
+      [2, 0],
+      [2, 0],
+      [0, 300],
+    ]);
   });
 
   it('keeps readings while the database is away, and tells their sum once it is back', async () => {

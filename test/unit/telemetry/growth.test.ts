@@ -16,7 +16,16 @@ import {
 const START = Date.parse('2026-11-23T09:00:00Z');
 
 const pipeline = (more: Partial<MeasuredPipeline> = {}): MeasuredPipeline => ({
-  ...{ version: 1, pid: 10, uptimeSeconds: 1_000, eventsIn: 0, eventsOut: 0, bytesIn: 0, bytesOut: 0 },
+  ...{
+    version: 1,
+    pid: 10,
+    uptimeSeconds: 1_000,
+    restarts: 0,
+    eventsIn: 0,
+    eventsOut: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+  },
   ...{ errorsTotal: 0, eventsDiscarded: 0, utilization: null, components: [] },
   ...more,
 });
@@ -97,6 +106,12 @@ describe('what a pipeline has counted between two readings', () => {
       [HOUR_MS, 3_600],
       [2 * HOUR_MS, 30],
     ]);
+  });
+
+  it('tells how many engine processes ended, also where the agent began to count again', () => {
+    const exits = (before: number, now: number) =>
+      growthOf(read(0, 1, { restarts: before }), read(60, 2, { restarts: now }))?.minute.exits;
+    expect([exits(2, 2), exits(2, 5), exits(4, 1)]).to.deep.equal([0, 3, 1]);
   });
 
   it('finds a component whose name is that of a property of all objects', () => {

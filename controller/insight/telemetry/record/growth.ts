@@ -18,9 +18,16 @@ const CLOCK_TOLERANCE_MS = 120_000;
 
 export interface Growth {
   /** The minute of the later reading: what was counted in it, and over how many seconds. */
-  minute: { start: number; seconds: number; counters: Counters; components: ReadonlyMap<string, Counters> };
+  minute: {
+    start: number;
+    seconds: number;
+    counters: Counters;
+    components: ReadonlyMap<string, Counters>;
+    /** Engine processes that ended. */
+    exits: number;
+  };
   /** All that was counted, shared among the hours between the readings by their length. */
-  hours: { start: number; seconds: number; counters: Counters }[];
+  hours: { start: number; seconds: number; counters: Counters; components: ReadonlyMap<string, Counters> }[];
 }
 
 /** The start of the minute that a reading belongs to: at 12:01:00.000 it tells of 12:00. */
@@ -39,18 +46,23 @@ export function growthOf(base: Base | null, reading: Reading, now: number): Grow
   const uptimeMs = reading.uptimeSeconds === null ? null : reading.uptimeSeconds * 1_000;
   if (!base) {
     if (uptimeMs === null || uptimeMs > FRESH_SECONDS * 1_000) return null;
-    return spread(reading.at - Math.max(uptimeMs, 1_000), reading, reading.counters, reading.components);
+    return spread(
+      { since: reading.at - Math.max(uptimeMs, 1_000), exits: 0, reading },
+      reading.counters,
+      reading.components,
+    );
   }
   const since = base.at < reading.at ? base.at : reading.at - MINUTE_MS;
+  const exits = reading.restarts >= base.restarts ? reading.restarts - base.restarts : reading.restarts;
   if (hasRestarted(base, reading)) {
     const from = uptimeMs === null ? since : Math.max(since, reading.at - Math.max(uptimeMs, 1_000));
-    return spread(from, reading, reading.counters, reading.components);
+    return spread({ since: from, exits, reading }, reading.counters, reading.components);
   }
   const before = new Map(base.components);
   const components = reading.components.map(
     ([id, counters]) => [id, difference(before.get(id), counters)] as const,
   );
-  return spread(since, reading, difference(base.counters, reading.counters), components);
+  return spread({ since, exits, reading }, difference(base.counters, reading.counters), components);
 }
 
 /** Counters that are smaller than before belong to another engine, where neither pid nor uptime tells. */
@@ -65,8 +77,7 @@ const difference = (before: Counters | undefined, now: Counters): number[] =>
   now.map((value, index) => Math.max(0, value - (before?.[index] ?? 0)));
 
 function spread(
-  since: number,
-  reading: Reading,
+  { since, exits, reading }: { since: number; exits: number; reading: Reading },
   counters: Counters,
   components: readonly (readonly [string, Counters])[],
 ): Growth {
@@ -76,17 +87,21 @@ function spread(
   const start = minuteOf(to);
   const inMinute = length > GAP_MS ? to - Math.max(from, start) : length;
   const share = inMinute / length;
+  const amountsOf = (part: number) => ({
+    counters: scaled(counters, part),
+    components: new Map(components.map(([id, amounts]) => [id, scaled(amounts, part)])),
+  });
   const hours: Growth['hours'] = [];
   for (let hour = hourOf(from); hour < to; hour += HOUR_MS) {
     const part = Math.min(to, hour + HOUR_MS) - Math.max(from, hour);
-    hours.push({ start: hour, seconds: part / 1_000, counters: scaled(counters, part / length) });
+    hours.push({ start: hour, seconds: part / 1_000, ...amountsOf(part / length) });
   }
   return {
     minute: {
       start,
       seconds: inMinute / 1_000,
-      counters: scaled(counters, share),
-      components: new Map(components.map(([id, amounts]) => [id, scaled(amounts, share)])),
+      exits,
+      ...amountsOf(share),
     },
     hours,
   };

@@ -16,6 +16,8 @@ export interface MeasuredPipeline {
   version: number;
   pid: number | null;
   uptimeSeconds: number | null;
+  /** Exits of its engine processes since the agent started. */
+  restarts: number;
   eventsIn: number;
   eventsOut: number;
   bytesIn: number;
@@ -46,6 +48,7 @@ export interface Base {
   version: number;
   pid: number | null;
   uptimeSeconds: number | null;
+  restarts: number;
   counters: Counters;
   components: readonly (readonly [id: string, counters: Counters])[];
 }
@@ -63,10 +66,10 @@ export interface Gauges {
 }
 
 export function readingOf(pipeline: MeasuredPipeline, at: number): Reading {
-  const { version, pid, uptimeSeconds, components } = pipeline;
+  const { version, pid, uptimeSeconds, restarts, components } = pipeline;
   const latencies = components.flatMap(({ latency }) => (latency === undefined ? [] : [latency]));
   return {
-    ...{ at, version, pid, uptimeSeconds },
+    ...{ at, version, pid, uptimeSeconds, restarts },
     counters: [
       pipeline.eventsIn,
       pipeline.eventsOut,

@@ -32,6 +32,7 @@ interface Point {
   seconds: number;
   nodes: number;
   counters: Counters;
+  exits: number;
   latencySum: number;
   latencyCount: number;
   utilization: number | null;
@@ -72,7 +73,7 @@ async function storeIn(tx: Knex, nodes: readonly NodeReadings[], now: number): P
       if (base && isOld(base, reading, now)) continue;
       const growth = growthOf(base, reading, now);
       const pointAt = growth?.minute.start ?? base?.pointAt ?? null;
-      changed.set(key, { nodeId, pipelineId, base: { ...baseOf(reading), pointAt } });
+      changed.set(key, { nodeId, pipelineId, base: { ...baseOf(reading, base), pointAt } });
       if (growth) points.add({ nodeId, environmentId, pipelineId, reading, growth, base });
     }
   }
@@ -141,9 +142,14 @@ async function writeBases(tx: Knex, series: readonly NewBase[]): Promise<void> {
   );
 }
 
-const baseOf = ({ at, version, pid, uptimeSeconds, counters, components }: Reading): Base => ({
-  ...{ at, version, pid, uptimeSeconds, counters, components },
-});
+/** An engine that is down has neither pid nor uptime: the next one is told from the last that had. */
+const baseOf = (reading: Reading, before: Base | null): Base => {
+  const { at, version, restarts, counters, components } = reading;
+  const isDown = reading.pid === null && before?.version === version;
+  const pid = isDown ? before.pid : reading.pid;
+  const uptimeSeconds = reading.uptimeSeconds ?? (isDown ? before.uptimeSeconds : null);
+  return { at, version, pid, uptimeSeconds, restarts, counters, components };
+};
 
 interface NewBase {
   nodeId: string;
@@ -161,12 +167,13 @@ interface Grown {
 }
 
 function createPoints() {
-  const [perNode, perPipeline, perComponent, perHour] = [sums(), sums(), sums(), sums()];
+  const [perNode, perPipeline, perComponent] = [sums(), sums(), sums()];
+  const [perHour, perSinkHour] = [sums(), sums()];
   return {
     add({ nodeId, environmentId, pipelineId, reading, growth, base }: Grown): void {
-      const { start, seconds, counters, components } = growth.minute;
+      const { start, seconds, counters, components, exits } = growth.minute;
       const nodes = base?.pointAt === start ? 0 : 1;
-      const point = { start, seconds, nodes, counters };
+      const point = { start, seconds, nodes, counters, exits };
       perNode.add([pipelineId, nodeId], point, reading.gauges);
       perPipeline.add([pipelineId], point, reading.gauges);
       reading.components.forEach(([id], index) => {
@@ -174,9 +181,17 @@ function createPoints() {
         if (!gauges) return;
         const own = { ...point, counters: components.get(id) ?? NOTHING };
         perComponent.add([pipelineId, id, gauges.kind], own, gauges);
+        if (gauges.kind !== 'sink') return;
+        for (const hour of growth.hours) {
+          const ofSink = { ...hour, counters: hour.components.get(id) ?? NOTHING, nodes: 0, exits: 0 };
+          perSinkHour.add([pipelineId, id, environmentId], ofSink, gauges);
+        }
       });
-      for (const hour of growth.hours)
-        perHour.add([pipelineId, environmentId], { ...hour, nodes: 0 }, reading.gauges);
+      for (const [index, hour] of growth.hours.entries()) {
+        const isLast = index === growth.hours.length - 1;
+        const ofPipeline = { ...hour, nodes: 0, exits: isLast ? exits : 0 };
+        perHour.add([pipelineId, environmentId], ofPipeline, reading.gauges);
+      }
     },
     async write(tx: Knex): Promise<void> {
       const text = (name: string, index: number) => ({ name, index });
@@ -186,6 +201,8 @@ function createPoints() {
       const component = [pipeline, text('component_id', 1), text('kind', 2)];
       await addPoints(tx, 'component_minutes', 'minute', component, perComponent.sorted());
       await addPoints(tx, 'pipeline_hours', 'hour', [pipeline, text('environment_id', 1)], perHour.sorted());
+      const sink = [pipeline, text('component_id', 1), text('environment_id', 2)];
+      await addPoints(tx, 'sink_hours', 'hour', sink, perSinkHour.sorted());
     },
   };
 }
@@ -195,7 +212,13 @@ function sums() {
   return {
     add(
       key: readonly string[],
-      { start, seconds, nodes, counters }: Pick<Point, 'start' | 'seconds' | 'nodes' | 'counters'>,
+      {
+        start,
+        seconds,
+        nodes,
+        counters,
+        exits,
+      }: Pick<Point, 'start' | 'seconds' | 'nodes' | 'counters' | 'exits'>,
       { latencyMs, utilization }: Gauges,
     ): void {
       const id = JSON.stringify([start, key]);
@@ -204,6 +227,7 @@ function sums() {
         ...{ key, start },
         seconds: seconds + (before?.seconds ?? 0),
         nodes: nodes + (before?.nodes ?? 0),
+        exits: exits + (before?.exits ?? 0),
         counters: before ? sumOf(before.counters, counters) : counters,
         latencySum: (latencyMs ?? 0) + (before?.latencySum ?? 0),
         latencyCount: (latencyMs === null ? 0 : 1) + (before?.latencyCount ?? 0),
@@ -239,11 +263,12 @@ async function addPoints(
     ...AMOUNT_COLUMNS.map(
       (name, index): Column => [name, 'double precision', column(({ counters }) => counters[index])],
     ),
+    ['exits', 'integer', column(({ exits }) => exits)],
     ['latency_sum', 'double precision', column(({ latencySum }) => latencySum)],
     ['latency_count', 'integer', column(({ latencyCount }) => latencyCount)],
     ['utilization', 'double precision', column(({ utilization }) => utilization)],
   ];
-  const added = ['seconds', 'nodes', ...AMOUNT_COLUMNS, 'latency_sum', 'latency_count']
+  const added = ['seconds', 'nodes', ...AMOUNT_COLUMNS, 'exits', 'latency_sum', 'latency_count']
     .map((name) => `${name} = p.${name} + excluded.${name}`)
     .join(', ');
   const batch = rowsOf(columns);
@@ -302,9 +327,13 @@ export async function deleteReadingsBefore(db: Knex, before: Date, limit: number
 }
 
 export async function deleteHoursBefore(db: Knex, before: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.raw<{ rowCount: number }>(
-    `DELETE FROM pipeline_hours WHERE ctid = ANY (ARRAY(SELECT ctid FROM pipeline_hours WHERE hour < ? LIMIT ?))`,
-    [before, limit],
-  );
-  return rowCount;
+  let deleted = 0;
+  for (const table of ['pipeline_hours', 'sink_hours']) {
+    const { rowCount } = await db.raw<{ rowCount: number }>(
+      `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE hour < ? LIMIT ?))`,
+      [before, limit - deleted],
+    );
+    deleted += rowCount;
+  }
+  return deleted;
 }

@@ -180,9 +180,11 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
         state.series.delete(pipelineId);
         series -= 1;
       }
-      for (const [pipelineId, { row, at }] of pipelines) {
-        if (receivedAt - at > MAX_AGE_MS) continue;
+      for (const [pipelineId, { row, at: readAt }] of pipelines) {
         const one = state.series.get(pipelineId);
+        // An engine that ends again and again may never be read: its exits are told all the same.
+        const at = one && row.restarts > one.last.row.restarts ? receivedAt : readAt;
+        if (receivedAt - at > MAX_AGE_MS) continue;
         if (!one) {
           const first: Series = { last: { row, at }, queuedAt: Number.NEGATIVE_INFINITY };
           state.series.set(pipelineId, first);
