@@ -1,5 +1,6 @@
 /** The names of schemas in the description: those that they are exported by. */
 import * as alerts from '../../schemas/api/alerts.ts';
+import * as analytics from '../../schemas/api/analytics.ts';
 import * as audit from '../../schemas/api/audit.ts';
 import * as certificates from '../../schemas/api/certificates.ts';
 import * as common from '../../schemas/api/common.ts';
@@ -15,6 +16,7 @@ import * as gitWords from '../../schemas/api/git-words.ts';
 import * as identityProviders from '../../schemas/api/identity-providers.ts';
 import * as logs from '../../schemas/api/logs.ts';
 import * as matrix from '../../schemas/api/matrix.ts';
+import * as metrics from '../../schemas/api/metrics.ts';
 import * as nodeGroups from '../../schemas/api/node-groups.ts';
 import * as people from '../../schemas/api/people.ts';
 import * as pipelineOrder from '../../schemas/api/pipeline-order.ts';
@@ -45,6 +47,7 @@ export const DESCRIBED_AS: Readonly<Record<string, object>> = {
 /** By file below `schemas/api/`. A schema of a file that is not here is written out wherever it is used. */
 export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   alerts,
+  analytics,
   audit,
   certificates,
   common,
@@ -60,6 +63,7 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   'identity-providers': identityProviders,
   logs,
   matrix,
+  metrics,
   'node-groups': nodeGroups,
   people,
   'pipeline-order': pipelineOrder,

@@ -52,12 +52,14 @@ import { oidcOperations } from '../../controller/identity/oidc/index.ts';
 import { scimSettings } from '../../controller/identity/scim/index.ts';
 import { teamOperations } from '../../controller/identity/teams/index.ts';
 import { alertOperations } from '../../controller/insight/alerts/index.ts';
+import { analyticsOperations } from '../../controller/insight/analytics/index.ts';
 import { auditOperations, auditRetentionOperations } from '../../controller/insight/audit/index.ts';
 import { dashboardOperations } from '../../controller/insight/dashboard/index.ts';
 import {
   filterPresetOperations,
   userPreferenceOperations,
 } from '../../controller/insight/preferences/index.ts';
+import { telemetryOperations } from '../../controller/insight/telemetry/index.ts';
 import {
   pipelineDeploying,
   pipelineEditing,
@@ -122,7 +124,9 @@ export const OPERATION_MODULES = [
   alertOperations,
   auditOperations,
   auditRetentionOperations,
+  analyticsOperations,
   dashboardOperations,
+  telemetryOperations,
   filterPresetOperations,
   userPreferenceOperations,
   pipelineDeploying,

@@ -11,7 +11,7 @@ import { deleteOldRollouts } from '../delivery/rollouts/index.ts';
 import { deleteOldEnrollmentTokens } from '../fleet/environments/index.ts';
 import { archiveSilentNodes } from '../fleet/index.ts';
 import { deleteExpiredTokens } from '../identity/access/index.ts';
-import { deleteHoursBefore, deleteReadingsBefore } from '../insight/telemetry/index.ts';
+import { deleteDeploysBefore, deleteHoursBefore, deleteReadingsBefore } from '../insight/telemetry/index.ts';
 import { pruneVersions } from '../pipelines/index.ts';
 import type { Context } from '../platform/operation/context.ts';
 import { inBatches } from '../platform/runtime/batches.ts';
@@ -94,6 +94,9 @@ export const SWEEPS: readonly Sweep[] = [
   ),
   sweep('hours of metrics', '0 25 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteHoursBefore(tx, history(ctx), limit),
+  ),
+  sweep('marks of deploys', '0 26 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteDeploysBefore(tx, history(ctx), limit),
   ),
   sweep('readings of engines', '0 27 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteReadingsBefore(tx, ago(ctx, READING_DAYS * DAY_MS), limit),

@@ -1038,6 +1038,20 @@ export interface PipelineDependenciesInsert {
   upstream_id: string | Knex.Raw;
 }
 
+export interface PipelineDeploysRow {
+  commit_sha: string | null;
+  deployed_at: Date;
+  pipeline_id: string;
+  version: number;
+}
+
+export interface PipelineDeploysInsert {
+  commit_sha?: string | null | Knex.Raw;
+  deployed_at: Date | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  version: number | Knex.Raw;
+}
+
 export interface PipelineGroupMembersRow {
   group_id: string;
   pipeline_id: string;
@@ -2156,6 +2170,7 @@ declare module 'knex/types/tables.js' {
     oidc_settings: Knex.CompositeTableType<OidcSettingsRow, OidcSettingsInsert, Partial<OidcSettingsInsert>>;
     personal_tokens: Knex.CompositeTableType<PersonalTokensRow, PersonalTokensInsert, Partial<PersonalTokensInsert>>;
     pipeline_dependencies: Knex.CompositeTableType<PipelineDependenciesRow, PipelineDependenciesInsert, Partial<PipelineDependenciesInsert>>;
+    pipeline_deploys: Knex.CompositeTableType<PipelineDeploysRow, PipelineDeploysInsert, Partial<PipelineDeploysInsert>>;
     pipeline_group_members: Knex.CompositeTableType<PipelineGroupMembersRow, PipelineGroupMembersInsert, Partial<PipelineGroupMembersInsert>>;
     pipeline_groups: Knex.CompositeTableType<PipelineGroupsRow, PipelineGroupsInsert, Partial<PipelineGroupsInsert>>;
     pipeline_hours: Knex.CompositeTableType<PipelineHoursRow, PipelineHoursInsert, Partial<PipelineHoursInsert>>;

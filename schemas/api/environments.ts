@@ -59,6 +59,8 @@ export const Environment = Type.Object({
   archiveNodesAfterDays: Type.Integer(),
   /** A version that does not run on a node is taken back there; manifests may say otherwise. */
   autoRevert: Type.Boolean(),
+  /** What a gigabyte (10^9 bytes) that sinks send costs, in whatever currency; null: volumes have no price. */
+  pricePerGb: Nullable(Type.Number()),
   enrollmentToken: Nullable(EnrollmentTokenSummary),
   secretStore: Nullable(SecretStore),
   /** Command lines that the operator lets the store EXEC run, arguments included. Empty for callers who are not EDITOR. */
@@ -81,6 +83,8 @@ export const UpdateEnvironment = Input({
   /** 0 archives nobody; nodes that are archived already stay so until they call. */
   archiveNodesAfterDays: Type.Optional(Type.Integer({ minimum: 0, maximum: 3_650 })),
   autoRevert: Type.Optional(Type.Boolean()),
+  /** Of what sinks send, per gigabyte (10^9 bytes). Null: volumes have no price. */
+  pricePerGb: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1_000_000 }))),
   secretBackend: Type.Optional(SecretBackend),
   secretBackendConfig: Type.Optional(SecretBackendConfig),
   /** `*` stands for any characters, case does not count. Null is the usual ones, an empty list hides nothing. */

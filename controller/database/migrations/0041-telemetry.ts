@@ -94,6 +94,31 @@ export async function up(db: Knex): Promise<void> {
     CREATE INDEX pipeline_hours_environment ON pipeline_hours (environment_id, hour);
     CREATE INDEX pipeline_hours_hour ON pipeline_hours (hour);
 
+    -- When which version was deployed: marks on charts.
+    CREATE TABLE pipeline_deploys (
+      pipeline_id text NOT NULL REFERENCES pipelines (id) ON DELETE CASCADE,
+      deployed_at timestamptz NOT NULL,
+      version integer NOT NULL,
+      commit_sha text
+    );
+    CREATE INDEX pipeline_deploys_pipeline ON pipeline_deploys (pipeline_id, deployed_at);
+    CREATE INDEX pipeline_deploys_at ON pipeline_deploys (deployed_at);
+    CREATE FUNCTION note_deploy() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      INSERT INTO pipeline_deploys (pipeline_id, deployed_at, version, commit_sha)
+        SELECT NEW.id, now(), v.version, v.commit_sha FROM pipeline_versions v WHERE v.id = NEW.deployed_version_id;
+      RETURN NULL;
+    END $$;
+    -- At the commit: a version may be inserted after its pipeline.
+    CREATE CONSTRAINT TRIGGER note_first_deploy AFTER INSERT ON pipelines DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW WHEN (NEW.deployed_version_id IS NOT NULL) EXECUTE FUNCTION note_deploy();
+    CREATE CONSTRAINT TRIGGER note_deploy AFTER UPDATE OF deployed_version_id ON pipelines DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW WHEN (OLD.deployed_version_id IS DISTINCT FROM NEW.deployed_version_id)
+      EXECUTE FUNCTION note_deploy();
+    INSERT INTO pipeline_deploys (pipeline_id, deployed_at, version, commit_sha)
+      SELECT p.id, p.deployed_at, v.version, v.commit_sha
+      FROM pipelines p JOIN pipeline_versions v ON v.id = p.deployed_version_id WHERE p.deployed_at IS NOT NULL;
+
     ALTER TABLE environments ADD COLUMN price_per_gb double precision
       CONSTRAINT environments_price_check CHECK (price_per_gb BETWEEN 0 AND 1000000);
   `);

@@ -161,6 +161,7 @@ export const update = mutation({
       maxNodes: change.maxNodes === undefined ? before.maxNodes : change.maxNodes,
       archiveNodesAfterDays: change.archiveNodesAfterDays ?? before.archiveNodesAfterDays,
       autoRevert: change.autoRevert ?? before.autoRevert,
+      pricePerGb: change.pricePerGb === undefined ? before.pricePerGb : change.pricePerGb,
       redactKeys: change.redactKeys,
     };
     await updateEnvironment(ctx.db, id, after);
@@ -187,6 +188,7 @@ const FIELDS = [
   'maxNodes',
   'archiveNodesAfterDays',
   'autoRevert',
+  'pricePerGb',
   'secretBackend',
   'redactKeys',
 ] as const;

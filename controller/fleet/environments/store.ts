@@ -39,6 +39,7 @@ type Row = EnvironmentSummary & {
   maxNodes: number | null;
   archiveNodesAfterDays: number;
   autoRevert: boolean;
+  pricePerGb: number | null;
   redactKeys: string[] | null;
 };
 /** An environment without the fields that only its secret store knows. */
@@ -48,7 +49,7 @@ export async function findEnvironment(db: Knex, id: string): Promise<Environment
   const { rows } = await db.raw<{ rows: Row[] }>(
     `SELECT ${SUMMARY}, e.require_approval AS "requireApproval", e.max_nodes AS "maxNodes",
        e.archive_nodes_after_days AS "archiveNodesAfterDays",
-       e.auto_revert AS "autoRevert", e.redact_keys AS "redactKeys"
+       e.auto_revert AS "autoRevert", e.price_per_gb AS "pricePerGb", e.redact_keys AS "redactKeys"
      FROM environments e LEFT JOIN git_bindings b ON b.environment_id = e.id WHERE e.id = ?`,
     [id],
   );
@@ -127,6 +128,7 @@ export async function updateEnvironment(
     maxNodes: number | null;
     archiveNodesAfterDays: number;
     autoRevert: boolean;
+    pricePerGb: number | null;
     /** Absent leaves the list unchanged. */
     redactKeys?: readonly string[] | null | undefined;
   },
@@ -139,6 +141,7 @@ export async function updateEnvironment(
       max_nodes: columns.maxNodes,
       archive_nodes_after_days: columns.archiveNodesAfterDays,
       auto_revert: columns.autoRevert,
+      price_per_gb: columns.pricePerGb,
       ...(columns.redactKeys === undefined ? {} : { redact_keys: columns.redactKeys }),
       updated_at: tx.fn.now(),
     })

@@ -15,6 +15,7 @@ const BESIDE: Record<string, string> = {
   'admin.resetTwoFactor': 'mutation SUPER_ADMIN',
   'admin.unlinkIssuer': 'mutation SUPER_ADMIN',
   'admin.unlinkProvider': 'mutation SUPER_ADMIN',
+  'analytics.costBySink': 'query VIEWER',
   'deploy.retryVersion': 'mutation EDITOR',
   'engine.catalogue': 'query VIEWER',
   'engine.componentSchema': 'query VIEWER',
@@ -80,12 +81,9 @@ const LATER: Record<string, string> = {
   'Alerts are sent nowhere': `alert.createWebhook alert.deleteWebhook alert.listWebhooks alert.testWebhook alert.updateWebhook
     webhookEndpoint.create webhookEndpoint.delete webhookEndpoint.list webhookEndpoint.listDeliveries
     webhookEndpoint.testDelivery webhookEndpoint.toggleEnabled webhookEndpoint.update`,
-  'Metrics are not stored': `dashboard.chartMetrics fleet.nodeMetrics pipeline.metrics metrics.getComponentLatencyHistory
-    metrics.getComponentMetrics metrics.getLiveRates metrics.getNodePipelineRates metrics.getPipelineMetrics`,
   'Anomalies are not detected': `anomaly.acknowledge anomaly.countByPipeline anomaly.dismiss anomaly.list
     anomaly.maxSeverityByPipeline settings.updateAnomalyConfig`,
-  'Costs are not computed': `analytics.costByEnvironment analytics.costByPipeline analytics.costByTeam analytics.costCsv
-    analytics.costSummary analytics.costTimeSeries analytics.topPipelines costRecommendation.dismiss
+  'Nothing recommends how to lower costs': `costRecommendation.dismiss
     costRecommendation.getById costRecommendation.list costRecommendation.markApplied costRecommendation.summary
     costRecommendation.triggerAnalysis`,
   'Configurations of Fluentd are not migrated': `migration.create migration.delete migration.generate migration.get

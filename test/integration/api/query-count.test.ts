@@ -14,6 +14,7 @@ import { makeTwoTeams, type Side, type TwoTeams } from '../../support/scenes/two
 const environment = ({ environmentId }: Side) => ({ environmentId });
 const team = ({ teamId }: Side) => ({ teamId });
 const pipeline = ({ pipelineId }: Side) => ({ pipelineId });
+const day = ({ environmentId }: Side) => ({ environmentId, range: '1d' });
 
 /** Input of each query; those of a single thing that has no list in it are named below. */
 const INPUTS: Record<string, (side: Side) => object> = {
@@ -27,6 +28,15 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'audit.users': () => ({}),
   'certificate.list': environment,
   'dashboard.nodeCards': () => ({}),
+  'analytics.costByEnvironment': day,
+  'analytics.costByPipeline': day,
+  'analytics.costBySink': day,
+  'analytics.costByTeam': day,
+  'analytics.costCsv': day,
+  'analytics.costSummary': day,
+  'analytics.costTimeSeries': day,
+  'analytics.topPipelines': day,
+  'dashboard.chartMetrics': environment,
   'dashboard.operationalOverview': () => ({}),
   'dashboard.pipelineCards': environment,
   'dashboard.recentAudit': () => ({}),
@@ -42,6 +52,7 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'fleet.listWithPipelineStatus': environment,
   'fleet.matrix': environment,
   'fleet.nodeLogs': ({ node }) => ({ nodeId: node.nodeId }),
+  'fleet.nodeMetrics': ({ node }) => ({ nodeId: node.nodeId }),
   'gitSync.drift': environment,
   'gitSync.holds': environment,
   'gitSync.importErrors': environment,
@@ -51,6 +62,11 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'pullRequest.list': environment,
   'pullRequest.get': ({ environmentId }) => ({ environmentId, number: 1 }),
   'gitSync.status': environment,
+  'metrics.getComponentLatencyHistory': pipeline,
+  'metrics.getComponentMetrics': pipeline,
+  'metrics.getLiveRates': environment,
+  'metrics.getNodePipelineRates': ({ node }) => ({ nodeId: node.nodeId }),
+  'metrics.getPipelineMetrics': pipeline,
   'nodeGroup.groupHealthStats': environment,
   'nodeGroup.list': environment,
   'nodeGroup.nodesInGroup': ({ environmentId }) => ({ environmentId, groupId: '__ungrouped__' }),
@@ -59,6 +75,7 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'pipeline.get': ({ pipelineId }) => ({ id: pipelineId }),
   'pipeline.list': environment,
   'pipeline.logs': pipeline,
+  'pipeline.metrics': pipeline,
   'pipeline.versions': pipeline,
   'promotion.history': pipeline,
   'promotion.list': environment,

@@ -24,6 +24,7 @@ const shown = (
   maxNodes: null,
   autoRevert: true,
   archiveNodesAfterDays: 30,
+  pricePerGb: null,
   redactKeys: [],
   redactKeysAreDefault: false,
   enrollmentToken: null,

@@ -68,8 +68,8 @@ export function growthOf(base: Base | null, reading: Reading, now: number): Grow
 /** Counters that are smaller than before belong to another engine, where neither pid nor uptime tells. */
 function hasRestarted(base: Base, reading: Reading): boolean {
   if (!isSameEngine(base, reading)) return true;
-  const isTold = base.pid !== null || (base.uptimeSeconds !== null && reading.uptimeSeconds !== null);
-  return !isTold && reading.counters.some((value, index) => value < (base.counters[index] ?? 0));
+  const isIdentified = base.pid !== null || (base.uptimeSeconds !== null && reading.uptimeSeconds !== null);
+  return !isIdentified && reading.counters.some((value, index) => value < (base.counters[index] ?? 0));
 }
 
 /** A running engine may forget a counter, of a component that is gone. */

@@ -49,7 +49,7 @@ export function createHostMeter(): HostMeter {
     read(at, host) {
       const isNext = last !== null && minuteOf(at) !== minuteOf(last.at);
       const ended = isNext ? end() : null;
-      // A report in a minute that was ended as silent is told with the next.
+      // A report in a minute that was ended as silent is part of the next.
       if (isNext || last === null) isEnded = false;
       base ??= { at, host };
       last = { at, host };

@@ -142,7 +142,7 @@ async function writeBases(tx: Knex, series: readonly NewBase[]): Promise<void> {
   );
 }
 
-/** An engine that is down has neither pid nor uptime: the next one is told from the last that had. */
+/** An engine that is down has neither pid nor uptime: the next one is recognized by those of the last that had. */
 const baseOf = (reading: Reading, before: Base | null): Base => {
   const { at, version, restarts, counters, components } = reading;
   const isDown = reading.pid === null && before?.version === version;

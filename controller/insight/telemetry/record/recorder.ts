@@ -1,7 +1,7 @@
 /**
  * Follows what nodes report and stores a point a minute. In memory lies the newest reading of each pipeline on each node; when a
  * minute is over, or an engine is replaced, that reading waits to be stored. What waits is written evenly over the minute.
- * Counters are cumulative: what a lost reading would have told, the next one tells.
+ * Counters are cumulative: the next reading makes up for a lost one.
  */
 import type { Knex } from 'knex';
 import type { Clock } from '../../../../reconcilers/engine/clock.ts';
@@ -182,7 +182,7 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
       }
       for (const [pipelineId, { row, at: readAt }] of pipelines) {
         const one = state.series.get(pipelineId);
-        // An engine that ends again and again may never be read: its exits are told all the same.
+        // An engine that ends again and again may never be read: its exits are counted all the same.
         const at = one && row.restarts > one.last.row.restarts ? receivedAt : readAt;
         if (receivedAt - at > MAX_AGE_MS) continue;
         if (!one) {
@@ -226,7 +226,7 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
   };
 }
 
-/** Keeps the newest, and every second one of the others: a reading that is dropped is told by the next. */
+/** Keeps the newest, and every second one of the others: the next reading makes up for a dropped one. */
 function thinned<T>(readings: T[]): T[] {
   if (readings.length <= MAX_WAITING_PER_NODE) return readings;
   const newest = readings.length - MAX_WAITING_PER_NODE / 2;

@@ -6,6 +6,7 @@ import { FLEET } from './fleet.ts';
 import { FORGES } from './forges.ts';
 import { GIT_LABELS } from './git-words.ts';
 import { LIBRARY } from './library.ts';
+import { METRICS } from './metrics.ts';
 import { OWN_ACCOUNT } from './own-account.ts';
 import { PEOPLE } from './people.ts';
 import { PIPELINES } from './pipelines.ts';
@@ -36,4 +37,5 @@ export const ROWS: Rows = {
   ...SINGLE_SIGN_ON,
   ...FLEET,
   ...LIBRARY,
+  ...METRICS,
 };

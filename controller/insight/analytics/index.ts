@@ -1,0 +1,1 @@
+export * as analyticsOperations from './operations.ts';

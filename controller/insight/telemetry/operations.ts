@@ -1,0 +1,255 @@
+import {
+  ChartMetrics,
+  ChartMetricsInput,
+  ComponentLatencyHistory,
+  ComponentMetrics,
+  GetComponentLatencyHistory,
+  GetComponentMetrics,
+  GetLiveRates,
+  GetNodePipelineRates,
+  GetPipelineMetrics,
+  LiveRates,
+  MAX_CHART_SERIES,
+  type MetricsSeries,
+  NodeMetrics,
+  NodeMetricsInput,
+  NodePipelineRates,
+  PipelineMetrics,
+  PipelineMetricsByHours,
+} from '../../../schemas/api/metrics.ts';
+import { readStatus, sumRates } from '../../fleet/status/index.ts';
+import { environmentScope, objectScope } from '../../identity/access/index.ts';
+import { listComponentReports } from '../../pipelines/index.ts';
+import type { Context } from '../../platform/operation/context.ts';
+import { query } from '../../platform/operation/operation.ts';
+import { componentsNow } from './series/components-now.ts';
+import { emptySeries } from './series/empty-series.ts';
+import { readMarks } from './series/marks-queries.ts';
+import { readHost } from './series/node-queries.ts';
+import {
+  componentMinutes,
+  environmentSource,
+  namesOf,
+  nodeThroughput,
+  pipelineHours,
+  pipelineMinutes,
+  pipelineOnNodes,
+  readSeries,
+} from './series/series-queries.ts';
+import { isByHours, type Window, windowOf } from './series/window.ts';
+
+const MINUTES = { pipeline: 60, components: 5, latency: 60 } as const;
+const HOURS = 24;
+const CHART_HOURS = { '1h': 1, '6h': 6, '1d': 24, '7d': 168 } as const;
+
+const shown = ({ from, to, stepSeconds }: Window) => ({
+  from: new Date(from),
+  to: new Date(to),
+  stepSeconds,
+});
+/** The validated input holds dates as text. */
+const endOf = (ctx: Context, end: Date | undefined): number =>
+  Math.min(end ? new Date(end).getTime() : ctx.clock.now(), ctx.clock.now());
+const nowOf = (ctx: Context) => new Date(ctx.clock.now());
+
+async function pipelineSeries(ctx: Context, pipelineId: string, window: Window): Promise<PipelineMetrics> {
+  const byHours = isByHours(window);
+  const source = byHours ? pipelineHours(pipelineId) : pipelineMinutes(pipelineId);
+  const [one = emptySeries(pipelineId, window)] = await readSeries(
+    ctx.db,
+    source,
+    { window, extremes: true },
+    nowOf(ctx),
+  );
+  const marks = await readMarks(ctx.db, pipelineId, window, byHours ? 'pipeline_hours' : 'pipeline_minutes');
+  return { pipelineId, ...shown(window), series: [one], marks };
+}
+
+/** One series for each of several components or nodes, those with the most events first. */
+async function parts(
+  ctx: Context,
+  pipelineId: string,
+  groupBy: 'component' | 'node',
+  window: Window,
+): Promise<MetricsSeries[]> {
+  const source = groupBy === 'component' ? componentMinutes(pipelineId) : pipelineOnNodes(pipelineId);
+  const series = await readSeries(ctx.db, source, { window, extremes: false }, nowOf(ctx));
+  const ids = series.map(({ id }) => id);
+  const names = groupBy === 'node' ? await namesOf(ctx.db, 'nodes', ids) : new Map(ids.map((id) => [id, id]));
+  return series
+    .map((one) => ({ ...one, name: names.get(one.id) ?? null }))
+    .sort((a, b) => b.totals.eventsIn + b.totals.eventsOut - a.totals.eventsIn - a.totals.eventsOut)
+    .slice(0, MAX_CHART_SERIES);
+}
+
+export const getPipelineMetrics = query({
+  name: 'metrics.getPipelineMetrics',
+  summary: 'What a pipeline moved, minute by minute: of all nodes together, or of each component or node',
+  role: 'VIEWER',
+  input: GetPipelineMetrics,
+  output: PipelineMetrics,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, minutes = MINUTES.pipeline, end, groupBy }) {
+    const window = windowOf(minutes, endOf(ctx, end));
+    if (!groupBy) return pipelineSeries(ctx, pipelineId, window);
+    const series = await parts(ctx, pipelineId, groupBy, window);
+    return { pipelineId, ...shown(window), series, marks: [] };
+  },
+});
+
+export const pipelineMetrics = query({
+  name: 'pipeline.metrics',
+  summary: 'What a pipeline moved, over up to 13 months',
+  role: 'VIEWER',
+  input: PipelineMetricsByHours,
+  output: PipelineMetrics,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  run: (ctx, { pipelineId, hours = HOURS, end }) =>
+    pipelineSeries(ctx, pipelineId, windowOf(hours * 60, endOf(ctx, end))),
+});
+
+export const getComponentMetrics = query({
+  name: 'metrics.getComponentMetrics',
+  summary: 'What each component of a pipeline moves now, and moved in the last minutes',
+  role: 'VIEWER',
+  input: GetComponentMetrics,
+  output: ComponentMetrics,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, minutes = MINUTES.components }) {
+    const window = windowOf(minutes, ctx.clock.now());
+    const { environmentId } = await objectScope(ctx, 'Pipeline', pipelineId);
+    const { pipelines } = await readStatus(ctx, { environmentId: environmentId ?? '', pipelineId });
+    return {
+      pipelineId,
+      ...shown(window),
+      series: await parts(ctx, pipelineId, 'component', window),
+      now: componentsNow(await listComponentReports(ctx.db, pipelineId), pipelines[0]?.onNodes ?? []),
+    };
+  },
+});
+
+export const getComponentLatencyHistory = query({
+  name: 'metrics.getComponentLatencyHistory',
+  summary: 'How long events spent in each component of a pipeline',
+  role: 'VIEWER',
+  input: GetComponentLatencyHistory,
+  output: ComponentLatencyHistory,
+  scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
+  async run(ctx, { pipelineId, minutes = MINUTES.latency }) {
+    const window = windowOf(minutes, ctx.clock.now());
+    const series = await parts(ctx, pipelineId, 'component', window);
+    return {
+      pipelineId,
+      ...shown(window),
+      components: series
+        .filter(({ latencyMs }) => latencyMs.some((value) => value !== null))
+        .map(({ id, kind = '', latencyMs }) => ({ componentId: id, kind, latencyMs })),
+    };
+  },
+});
+
+export const getNodePipelineRates = query({
+  name: 'metrics.getNodePipelineRates',
+  summary: 'What each pipeline of a node moves now',
+  role: 'VIEWER',
+  input: GetNodePipelineRates,
+  output: NodePipelineRates,
+  scope: (ctx, input) => objectScope(ctx, 'Node', input.nodeId),
+  async run(ctx, { nodeId }) {
+    const { environmentId } = await objectScope(ctx, 'Node', nodeId);
+    const { nodes } = await readStatus(ctx, { environmentId: environmentId ?? '', nodeId });
+    const status = nodes[0];
+    return {
+      nodeId,
+      at: status?.node.reportedAt ?? null,
+      pipelines: (status?.pipelines ?? []).map((entry) => ({
+        pipelineId: entry.pipelineId,
+        name: entry.pipelineName,
+        status: entry.status,
+        rates: entry.rates,
+      })),
+    };
+  },
+});
+
+export const getLiveRates = query({
+  name: 'metrics.getLiveRates',
+  summary: 'What each pipeline of an environment moves now',
+  role: 'VIEWER',
+  input: GetLiveRates,
+  output: LiveRates,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId }) {
+    const { pipelines } = await readStatus(ctx, { environmentId });
+    return {
+      environmentId,
+      at: nowOf(ctx),
+      total: sumRates(pipelines),
+      pipelines: pipelines.map(({ pipeline, rates, counts }) => ({
+        pipelineId: pipeline.id,
+        rates,
+        running: counts.running,
+      })),
+    };
+  },
+});
+
+export const nodeMetrics = query({
+  name: 'fleet.nodeMetrics',
+  summary: 'CPU, memory, load, disks and network of a node over time, and what its pipelines moved',
+  role: 'VIEWER',
+  input: NodeMetricsInput,
+  output: NodeMetrics,
+  scope: (ctx, input) => objectScope(ctx, 'Node', input.nodeId),
+  async run(ctx, { nodeId, hours = HOURS, minutes = hours * 60, end }) {
+    const window = windowOf(minutes, endOf(ctx, end));
+    const [throughput = emptySeries('', window)] = await readSeries(
+      ctx.db,
+      nodeThroughput(nodeId),
+      { window, extremes: true },
+      nowOf(ctx),
+    );
+    return { nodeId, ...shown(window), ...(await readHost(ctx.db, nodeId, window)), pipelines: throughput };
+  },
+});
+
+export const chartMetrics = query({
+  name: 'dashboard.chartMetrics',
+  summary: 'What an environment moved over time: all together, or by pipeline or node',
+  role: 'VIEWER',
+  input: ChartMetricsInput,
+  output: ChartMetrics,
+  weight: 'heavy',
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, nodeIds = null, pipelineIds = null, range = '1h', groupBy = 'aggregate' }) {
+    const window = windowOf(CHART_HOURS[range] * 60, ctx.clock.now());
+    // By the hour there are no points of single nodes, and 1,000 pipelines by the minute are too many to add up.
+    const byHours = range === '7d';
+    const hourly = byHours ? windowByHours(window) : window;
+    const filter = { environmentId, nodeIds, pipelineIds, groupBy };
+    const source = environmentSource(filter, byHours);
+    const extremes = groupBy === 'aggregate';
+    const series = await readSeries(ctx.db, source, { window: hourly, extremes }, nowOf(ctx));
+    series.sort((a, b) => b.totals.bytesIn + b.totals.bytesOut - a.totals.bytesIn - a.totals.bytesOut);
+    const first = series.slice(0, MAX_CHART_SERIES);
+    const table = groupBy === 'node' ? 'nodes' : 'pipelines';
+    const ids = groupBy === 'aggregate' ? [] : first.map(({ id }) => id);
+    const names = await namesOf(ctx.db, table, ids);
+    const named = first.map((one) => ({ ...one, name: names.get(one.id) ?? null }));
+    const isEmpty = named.length === 0 && groupBy === 'aggregate';
+    return {
+      environmentId,
+      ...shown(hourly),
+      series: isEmpty ? [emptySeries('', hourly)] : named,
+      total: isEmpty ? 1 : series.length,
+    };
+  },
+});
+
+/** Steps of an hour. */
+const windowByHours = ({ from, to }: Window): Window => {
+  const hourMs = 3_600_000;
+  const start = Math.floor(from / hourMs) * hourMs;
+  const end = Math.ceil(to / hourMs) * hourMs;
+  return { from: start, to: end, stepSeconds: 3_600, steps: (end - start) / hourMs };
+};

@@ -1,0 +1,89 @@
+/** What happened to a pipeline while its chart was drawn: deploys, steps of rollouts, exits of engines. */
+import type { Knex } from 'knex';
+import type { MetricsMark } from '../../../../schemas/api/metrics.ts';
+import type { Window } from './window.ts';
+
+/** Of each kind, the newest. */
+const MAX_MARKS = 50;
+
+export async function readMarks(
+  db: Knex,
+  pipelineId: string,
+  { from, to, stepSeconds }: Window,
+  crashTable: 'pipeline_minutes' | 'pipeline_hours',
+): Promise<MetricsMark[]> {
+  const window = { pipelineId, from: new Date(from), to: new Date(to) };
+  const { rows: deploys } = await db.raw<{ rows: { at: Date; version: number; commit: string | null }[] }>(
+    `SELECT deployed_at AS at, version, commit_sha AS commit FROM pipeline_deploys
+     WHERE pipeline_id = :pipelineId AND deployed_at >= :from AND deployed_at < :to
+     ORDER BY deployed_at DESC LIMIT ${MAX_MARKS}`,
+    window,
+  );
+  const { rows: rollouts } = await db.raw<{ rows: RolloutRow[] }>(
+    `SELECT r.created_at AS "createdAt", r.health_started_at AS "healthStartedAt", r.ended_at AS "endedAt", r.status,
+       r.commit_sha AS commit, v.version
+     FROM rollouts r LEFT JOIN pipeline_versions v ON v.id = r.canary_version_id
+     WHERE r.pipeline_id = :pipelineId AND r.created_at < :to AND coalesce(r.ended_at, now()) >= :from
+     ORDER BY r.created_at DESC LIMIT ${MAX_MARKS}`,
+    window,
+  );
+  const time = crashTable === 'pipeline_hours' ? 'hour' : 'minute';
+  const { rows: crashes } = await db.raw<{ rows: { at: Date; exits: number }[] }>(
+    `SELECT to_timestamp(floor(extract(epoch FROM ${time}) / :stepSeconds) * :stepSeconds) AS at, sum(exits)::int AS exits
+     FROM ${crashTable} WHERE pipeline_id = :pipelineId AND exits > 0 AND ${time} >= :from AND ${time} < :to
+     GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_MARKS}`,
+    { ...window, stepSeconds },
+  );
+  return [
+    ...deploys.map(
+      ({ at, version, commit }): MetricsMark => ({
+        ...{ at, kind: 'deploy', text: `Version ${version} was deployed`, version, commit },
+      }),
+    ),
+    ...rollouts
+      .flatMap((rollout) => stepsOf(rollout))
+      .filter(({ at }) => at.getTime() >= from && at.getTime() < to),
+    ...crashes.map(
+      ({ at, exits }): MetricsMark => ({
+        ...{ at, kind: 'crash', version: null, commit: null },
+        text: exits === 1 ? 'An engine ended' : `Engines ended ${exits} times`,
+      }),
+    ),
+  ].sort((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+interface RolloutRow {
+  createdAt: Date;
+  healthStartedAt: Date | null;
+  endedAt: Date | null;
+  status: string;
+  commit: string | null;
+  version: number | null;
+}
+
+function stepsOf({
+  createdAt,
+  healthStartedAt,
+  endedAt,
+  status,
+  commit,
+  version,
+}: RolloutRow): MetricsMark[] {
+  const name = version === null ? 'The rollout' : `The rollout of version ${version}`;
+  const step = (at: Date | null, text: string): MetricsMark[] =>
+    at ? [{ at, kind: 'rollout', text, version, commit }] : [];
+  return [
+    ...step(createdAt, `${name} began on its canary nodes`),
+    ...step(healthStartedAt, `${name} is watched`),
+    ...step(endedAt, status === 'ROLLED_BACK' ? `${name} was rolled back` : `${name} went to all nodes`),
+  ];
+}
+
+export async function deleteDeploysBefore(db: Knex, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `DELETE FROM pipeline_deploys WHERE ctid = ANY (ARRAY(
+       SELECT ctid FROM pipeline_deploys WHERE deployed_at < ? LIMIT ?))`,
+    [before, limit],
+  );
+  return rowCount;
+}

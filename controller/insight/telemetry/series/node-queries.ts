@@ -1,0 +1,39 @@
+/** Reads a host's series. */
+import type { Knex } from 'knex';
+import type { NodeMetrics, StepValues } from '../../../../schemas/api/metrics.ts';
+import type { Window } from './window.ts';
+
+type HostSeries = Omit<NodeMetrics, 'nodeId' | 'from' | 'to' | 'stepSeconds' | 'pipelines'>;
+
+const COLUMNS: Readonly<Record<keyof HostSeries, string>> = {
+  cpuPercent: 'avg(cpu_percent)',
+  cpuPercentMax: 'max(cpu_percent)',
+  memoryUsedBytes: 'avg(memory_used_bytes)',
+  memoryTotalBytes: 'max(memory_total_bytes)',
+  loadAvg1: 'avg(load_avg1)',
+  fsUsedBytes: 'avg(fs_used_bytes)',
+  fsTotalBytes: 'max(fs_total_bytes)',
+  diskReadRate: 'avg(disk_read_rate)',
+  diskWrittenRate: 'avg(disk_written_rate)',
+  netRxRate: 'avg(net_rx_rate)',
+  netTxRate: 'avg(net_tx_rate)',
+};
+const NAMES = Object.keys(COLUMNS) as (keyof HostSeries)[];
+
+export async function readHost(
+  db: Knex,
+  nodeId: string,
+  { from, to, stepSeconds, steps }: Window,
+): Promise<HostSeries> {
+  const { rows } = await db.raw<{ rows: ({ step: number } & Record<keyof HostSeries, number | null>)[] }>(
+    `SELECT floor((extract(epoch FROM minute) - :fromSeconds) / :stepSeconds)::int AS step,
+       ${NAMES.map((name) => `${COLUMNS[name]} AS "${name}"`).join(', ')}
+     FROM node_minutes WHERE node_id = :nodeId AND minute >= :from AND minute < :to GROUP BY 1`,
+    { nodeId, from: new Date(from), to: new Date(to), fromSeconds: from / 1_000, stepSeconds },
+  );
+  const series = Object.fromEntries(
+    NAMES.map((name): [string, StepValues] => [name, new Array(steps).fill(null)]),
+  ) as HostSeries;
+  for (const row of rows) for (const name of NAMES) series[name][row.step] = row[name];
+  return series;
+}

@@ -1,0 +1,192 @@
+/** Reads points as series: summed over what a series stands for, then averaged over the steps of a window. */
+import type { Knex } from 'knex';
+import type { MetricsSeries, RateValues, StepValues, Totals } from '../../../../schemas/api/metrics.ts';
+import type { Window } from './window.ts';
+
+/** Rates of the step, and sums: in the order of the columns of `RATES`. */
+const RATES = ['events_in', 'events_out', 'bytes_in', 'bytes_out', 'errors', 'discarded'] as const;
+const NAMES = ['eventsIn', 'eventsOut', 'bytesIn', 'bytesOut', 'errors', 'discarded'] as const;
+
+interface Source {
+  table: string;
+  time: 'minute' | 'hour';
+  /** SQL of a row's id in its series. */
+  key: string;
+  /** SQL of a component's kind. */
+  kind?: string;
+  where: string;
+  bindings: Record<string, unknown>;
+}
+
+export interface SeriesOptions {
+  window: Window;
+  /** Whether the lowest and highest minute of each step are wanted. */
+  extremes: boolean;
+}
+
+interface SeriesRow {
+  key: string;
+  kind: string | null;
+  /** One array per step: its number, then the values in the order of `columnsOf`. */
+  points: (number | null)[][];
+}
+
+/** Points of a minute hold amounts of all nodes: their rate is what one second of all nodes together counted. */
+const MINUTE_RATE = (column: string) => `sum(m.${column} * m.nodes / nullif(m.seconds, 0))`;
+/** The running hour is shorter. */
+const HOUR_RATE = (column: string) =>
+  `sum(m.${column}) / greatest(1, extract(epoch FROM least(:now::timestamptz, m.hour + interval '1 hour') - m.hour))`;
+
+export async function readSeries(
+  db: Knex,
+  source: Source,
+  { window, extremes }: SeriesOptions,
+  now: Date,
+): Promise<MetricsSeries[]> {
+  const { table, time, key, kind = 'NULL', where, bindings } = source;
+  const rate = time === 'minute' ? MINUTE_RATE : HOUR_RATE;
+  const withExtremes = extremes && time === 'minute';
+  const values = [
+    ...RATES.map((column) => `avg(r_${column})`),
+    ...(withExtremes ? RATES.flatMap((column) => [`min(r_${column})`, `max(r_${column})`]) : []),
+    ...RATES.map((column) => `sum(s_${column})`),
+    ...['sum(exits)', 'sum(latency_sum) / nullif(sum(latency_count), 0)', 'max(utilization)'],
+  ];
+  const { rows } = await db.raw<{ rows: SeriesRow[] }>(
+    `WITH moments AS (
+       SELECT ${key} AS key, ${kind} AS kind, m.${time} AS at,
+         ${RATES.map((column) => `${rate(column)} AS r_${column}, sum(m.${column}) AS s_${column}`).join(', ')},
+         sum(m.exits) AS exits, sum(m.latency_sum) AS latency_sum, sum(m.latency_count) AS latency_count,
+         max(m.utilization) AS utilization
+       FROM ${table} m WHERE m.${time} >= :from AND m.${time} < :to AND ${where}
+       GROUP BY 1, 2, 3
+     ), steps AS (
+       SELECT key, kind, floor((extract(epoch FROM at) - :fromSeconds) / :step)::int AS step,
+         ${values.map((value, index) => `${value} AS v${index}`).join(', ')}
+       FROM moments GROUP BY 1, 2, 3
+     )
+     SELECT key, kind, json_agg(json_build_array(step, ${values.map((_, index) => `v${index}`).join(', ')})) AS points
+     FROM steps GROUP BY 1, 2`,
+    {
+      ...bindings,
+      from: new Date(window.from),
+      to: new Date(window.to),
+      ...(time === 'hour' ? { now } : {}),
+      fromSeconds: window.from / 1_000,
+      step: window.stepSeconds,
+    },
+  );
+  return rows.map((row) => seriesOf(row, window, withExtremes));
+}
+
+function seriesOf({ key, kind, points }: SeriesRow, { steps }: Window, withExtremes: boolean): MetricsSeries {
+  const empty = (): StepValues => new Array(steps).fill(null);
+  const lists = Array.from({ length: points[0] ? points[0].length - 1 : 0 }, empty);
+  for (const [step, ...values] of points)
+    values.forEach((value, index) => {
+      const list = lists[index];
+      if (list && step !== null && step !== undefined && step >= 0 && step < steps)
+        list[step] = rounded(value);
+    });
+  const next = lists.values();
+  const take = (): StepValues => next.next().value ?? empty();
+  const mean = ratesOf(take);
+  const extremes = withExtremes ? NAMES.map(() => [take(), take()] as const) : [];
+  const sums = NAMES.map(() => sum(take()));
+  const exits = sum(take());
+  const pick = (part: 0 | 1) => {
+    const lists = extremes.map((pair) => pair[part]).values();
+    return ratesOf(() => lists.next().value ?? empty());
+  };
+  return {
+    id: key,
+    name: null,
+    ...(kind === null ? {} : { kind }),
+    mean,
+    ...(withExtremes ? { min: pick(0), max: pick(1) } : {}),
+    latencyMs: take(),
+    utilization: take(),
+    totals: {
+      ...(Object.fromEntries(NAMES.map((name, index) => [name, sums[index] ?? 0])) as Totals),
+      exits,
+    },
+  };
+}
+
+const ratesOf = (take: () => StepValues): RateValues =>
+  Object.fromEntries(NAMES.map((name) => [name, take()])) as RateValues;
+
+const sum = (values: StepValues): number => values.reduce<number>((total, value) => total + (value ?? 0), 0);
+
+/** Four digits after the point: more would only make answers longer. */
+const rounded = (value: number | null | undefined): number | null =>
+  value === null || value === undefined ? null : Math.round(value * 10_000) / 10_000;
+
+export const pipelineMinutes = (pipelineId: string): Source => ({
+  ...{ table: 'pipeline_minutes', time: 'minute', key: 'm.pipeline_id' },
+  ...{ where: 'm.pipeline_id = :pipelineId', bindings: { pipelineId } },
+});
+
+export const pipelineHours = (pipelineId: string): Source => ({
+  ...pipelineMinutes(pipelineId),
+  ...{ table: 'pipeline_hours', time: 'hour' },
+});
+
+export const componentMinutes = (pipelineId: string): Source => ({
+  ...{ table: 'component_minutes', time: 'minute', key: 'm.component_id', kind: 'm.kind' },
+  ...{ where: 'm.pipeline_id = :pipelineId', bindings: { pipelineId } },
+});
+
+export const pipelineOnNodes = (pipelineId: string): Source => ({
+  ...{ table: 'node_pipeline_minutes', time: 'minute', key: 'm.node_id' },
+  ...{ where: 'm.pipeline_id = :pipelineId', bindings: { pipelineId } },
+});
+
+/** All pipelines of a node together. */
+export const nodeThroughput = (nodeId: string): Source => ({
+  ...{ table: 'node_pipeline_minutes', time: 'minute', key: `''::text` },
+  ...{ where: 'm.node_id = :nodeId', bindings: { nodeId } },
+});
+
+export interface ChartFilter {
+  environmentId: string;
+  nodeIds: readonly string[] | null;
+  pipelineIds: readonly string[] | null;
+  groupBy: 'pipeline' | 'node' | 'aggregate';
+}
+
+/** Points of single nodes are needed where nodes are asked for; otherwise those of pipelines, which are fewer. */
+export function environmentSource(filter: ChartFilter, byHours: boolean): Source {
+  const { environmentId, nodeIds, pipelineIds, groupBy } = filter;
+  const ofPipelines = `m.pipeline_id = ANY (ARRAY(SELECT p.id FROM pipelines p WHERE p.environment_id = :environmentId
+    AND p.tombstoned_at IS NULL AND (:allPipelines OR p.id = ANY (:pipelineIds))))`;
+  const ofNodes = `m.node_id = ANY (ARRAY(SELECT n.id FROM nodes n WHERE n.environment_id = :environmentId
+    AND (:allNodes OR n.id = ANY (:nodeIds))))`;
+  const key = { pipeline: 'm.pipeline_id', node: 'm.node_id', aggregate: `''::text` }[groupBy];
+  const pipelines = {
+    allPipelines: pipelineIds === null,
+    pipelineIds: [...(pipelineIds ?? [])],
+    environmentId,
+  };
+  if (nodeIds === null && groupBy !== 'node')
+    return {
+      ...(byHours
+        ? { table: 'pipeline_hours', time: 'hour' as const }
+        : { table: 'pipeline_minutes', time: 'minute' as const }),
+      ...{ key, where: ofPipelines, bindings: pipelines },
+    };
+  return {
+    ...{ table: 'node_pipeline_minutes', time: 'minute', key, where: `${ofPipelines} AND ${ofNodes}` },
+    bindings: { ...pipelines, allNodes: nodeIds === null, nodeIds: [...(nodeIds ?? [])] },
+  };
+}
+
+export async function namesOf(
+  db: Knex,
+  table: 'pipelines' | 'nodes',
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows: { id: string; name: string }[] = await db(table).whereIn('id', ids).select('id', 'name');
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
