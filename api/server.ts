@@ -4,6 +4,7 @@ import Router from '@koa/router';
 import type { Knex } from 'knex';
 import Koa from 'koa';
 import compress from 'koa-compress';
+import type { MetricStore } from '../controller/insight/telemetry/index.ts';
 import type { Services } from '../controller/platform/operation/context.ts';
 import type { Execute } from '../controller/platform/operation/operation.ts';
 import type { Lease } from '../controller/platform/runtime/lease.ts';
@@ -22,6 +23,7 @@ import { createRequestHandler } from './handler.ts';
 import { healthRoutes } from './http/health.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { webRoutes } from './http/static.ts';
+import { metricsRoutes } from './metrics/routes.ts';
 import { countAnonymous } from './middleware/anonymous-rate-limit.ts';
 import { sameSiteOnly } from './middleware/foreign-site.ts';
 import { plainQuery } from './middleware/query.ts';
@@ -52,6 +54,8 @@ export interface ApiOptions {
   /** Whether signals of other controllers arrive. */
   hearsOthers: () => boolean;
   agent: AgentParts;
+  /** What of metrics lies in memory. */
+  measures: MetricStore;
   git: Omit<GitParts, 'db' | 'clock' | 'log' | 'uiUrl' | 'anonymousLimit'>;
   webDir: string;
 }
@@ -99,6 +103,7 @@ export function createApi(options: ApiOptions): Api {
   events.routes(router);
   tapRoutes(router, requests, options.agent.taps);
   auditRoutes(router, requests);
+  metricsRoutes(router, requests, options.measures);
   webhookRoutes(router, options);
   releaseRoutes(router, { releases: options.services.releases, baseUrl: options.baseUrl });
   schemaRoutes(router, options.baseUrl);

@@ -141,6 +141,7 @@ async function compose(
     baseUrl: config.baseUrl,
     trustedProxies: config.trustedProxies,
     hearsOthers: () => bus.connected(),
+    measures: fleet.measures,
     agent: { ...fleet, configs, enrollPerMinute: config.enrollPerMinute },
     git: {
       repository,

@@ -1,8 +1,7 @@
 /** The REST interface: finds the row, the key and the input, and lets the operation do the rest. */
 import type { Context as KoaContext, Middleware } from 'koa';
-import { actorOfApiKey, type ServiceAccountActor } from '../../controller/identity/access/index.ts';
-import { unauthorized } from '../../controller/platform/operation/errors.ts';
 import type { RequestHandler } from '../handler.ts';
+import { readApiKey } from '../middleware/api-key.ts';
 import { perMinute, type RateLimitState } from '../middleware/rate-limit.ts';
 import { handleRow } from './answer-row.ts';
 import { RestError, restError } from './rest-error.ts';
@@ -25,7 +24,7 @@ export function restRoutes(handler: RequestHandler): Middleware {
       const found = findRow(ctx.method, ctx.path.slice(REST_PREFIX.length));
       if (found === null) throw new RestError('NOT_FOUND', nothingAt(ctx));
       if ('allowed' in found) return refuseMethod(ctx, found.allowed);
-      const { actor, apiKey } = await caller(handler, ctx);
+      const { actor, apiKey } = await readApiKey(handler, ctx);
       try {
         limit.take(actor.id);
       } finally {
@@ -46,27 +45,6 @@ const rateLimitHeaders = ({ points, windowSeconds, remaining, resetSeconds }: Ra
   'RateLimit-Policy': `"key";q=${points};w=${windowSeconds}`,
   RateLimit: `"key";r=${remaining};t=${resetSeconds}`,
 });
-
-/** A session cookie is no key here, so no other site can use one that a browser has. */
-async function caller(
-  handler: RequestHandler,
-  ctx: KoaContext,
-): Promise<{ actor: ServiceAccountActor; apiKey: string }> {
-  const apiKey = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1];
-  if (apiKey === undefined) {
-    handler.anonymousLimit.take(ctx.state.ipAddress);
-    throw unauthorized('Send the key of a service account: Authorization: Bearer svc_…');
-  }
-  const actor = await actorOfApiKey(
-    { ...handler.context(ctx, { type: 'anonymous' }), db: handler.essential },
-    apiKey,
-  );
-  if (!actor) {
-    handler.anonymousLimit.take(ctx.state.ipAddress);
-    throw unauthorized('This key is not known, has expired or was revoked');
-  }
-  return { actor, apiKey };
-}
 
 type Found = { row: RestRow; params: Record<string, string> };
 

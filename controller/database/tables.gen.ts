@@ -744,6 +744,7 @@ export interface NodePipelinesRow {
   events_out: number;
   last_drain: Json | null;
   last_error: string | null;
+  latency_ms: number | null;
   metrics_as_of: Date | null;
   metrics_port: number | null;
   node_id: string;
@@ -784,6 +785,7 @@ export interface NodePipelinesInsert {
   events_out?: number | Knex.Raw;
   last_drain?: Json | null | Knex.Raw;
   last_error?: string | null | Knex.Raw;
+  latency_ms?: number | null | Knex.Raw;
   metrics_as_of?: Date | null | Knex.Raw;
   metrics_port?: number | null | Knex.Raw;
   node_id: string | Knex.Raw;

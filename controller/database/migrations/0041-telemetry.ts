@@ -119,6 +119,9 @@ export async function up(db: Knex): Promise<void> {
       SELECT p.id, p.deployed_at, v.version, v.commit_sha
       FROM pipelines p JOIN pipeline_versions v ON v.id = p.deployed_version_id WHERE p.deployed_at IS NOT NULL;
 
+    -- The mean of the components that report one, in milliseconds.
+    ALTER TABLE node_pipelines ADD COLUMN latency_ms double precision;
+
     ALTER TABLE environments ADD COLUMN price_per_gb double precision
       CONSTRAINT environments_price_check CHECK (price_per_gb BETWEEN 0 AND 1000000);
   `);

@@ -5,6 +5,7 @@
 import type { Knex } from 'knex';
 import {
   AGENT_HEALTH_NAMES,
+  type ComponentMetric,
   type HeartbeatRequest,
   type HeartbeatResponse,
   HOST_METRIC_NAMES,
@@ -425,6 +426,7 @@ export function toRow(
       0,
     metricsAsOf: null,
     utilization: finite(entry.utilization),
+    latencyMs: components ? meanLatencyMs(components) : (earlier?.latencyMs ?? null),
     configChecksum: storableText(entry.configChecksum, 128),
     restarts: entry.restarts ?? 0,
     metricsPort: entry.metricsPort ?? null,
@@ -479,6 +481,11 @@ export function toRow(
     };
   });
   return { ...row, rates, components: stored ?? (isNewReading ? [] : (earlier?.components ?? [])) };
+}
+
+function meanLatencyMs(components: readonly ComponentMetric[]): number | null {
+  const seconds = components.flatMap(({ latencyMeanSeconds }) => latencyMeanSeconds ?? []);
+  return seconds.length === 0 ? null : (1_000 * seconds.reduce((sum, one) => sum + one, 0)) / seconds.length;
 }
 
 const drainingOf = (draining: PipelineReport['draining']): Draining | null =>

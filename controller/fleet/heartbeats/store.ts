@@ -45,6 +45,8 @@ export interface PipelineReportRow {
   /** When the counters were read; null while they are fresh. */
   metricsAsOf: Date | null;
   utilization: number | null;
+  /** The mean of the components that report one: an event passes several of them. */
+  latencyMs: number | null;
   rates: { eventsIn: number; eventsOut: number; bytesIn: number; bytesOut: number; errors: number };
   configChecksum: string | null;
   restarts: number;
@@ -169,6 +171,7 @@ async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise
       ['events_filtered', 'double precision', column((r) => r.eventsFiltered)],
       ['metrics_as_of', 'timestamptz', column((r) => r.metricsAsOf)],
       ['utilization', 'double precision', column((r) => r.utilization)],
+      ['latency_ms', 'double precision', column((r) => r.latencyMs)],
       ['rate_events_in', 'double precision', column((r) => r.rates.eventsIn)],
       ['rate_events_out', 'double precision', column((r) => r.rates.eventsOut)],
       ['rate_bytes_in', 'double precision', column((r) => r.rates.bytesIn)],

@@ -1,3 +1,4 @@
+export { exportMetrics, type MetricStore } from './exposition/operations.ts';
 export * as telemetryOperations from './operations.ts';
 export { deleteHoursBefore, deleteReadingsBefore } from './record/readings-store.ts';
 export { createRecorder, type Recorder } from './record/recorder.ts';

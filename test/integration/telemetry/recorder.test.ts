@@ -29,7 +29,13 @@ const measured = ({
   utilization,
 }: Reported) => ({
   ...{ version: 1, pid, uptimeSeconds, restarts, eventsIn, eventsOut: eventsIn / 2, bytesIn: eventsIn * 100 },
-  ...{ bytesOut: eventsIn * 10, errorsTotal: 0, eventsDiscarded: 0, utilization: utilization ?? null },
+  ...{
+    bytesOut: eventsIn * 10,
+    errorsTotal: 0,
+    eventsDiscarded: 0,
+    utilization: utilization ?? null,
+    latencyMs: latency === undefined ? null : latency * 1_000,
+  },
   components: [
     { id: 'in', kind: 'source', in: eventsIn, out: eventsIn, bytesIn: eventsIn * 100, errors: 0 },
     { id: 'parse', kind: 'transform', in: eventsIn, out: eventsIn, errors: 0, latency, utilization },
@@ -285,7 +291,7 @@ describe('the recorder of metrics', () => {
     await one.flush({ open: true });
     expect(await minutes()).to.deep.equal([]);
     one.forget(node.nodeId);
-    expect(one.sizes()).to.deep.equal({ nodes: 0, series: 0, waiting: 0 });
+    expect(one.sizes()).to.deep.equal({ nodes: 0, series: 0, waiting: 0, bytes: 0 });
     await one.stop();
   });
 

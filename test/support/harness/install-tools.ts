@@ -3,6 +3,7 @@
  * packages where that is allowed; where it is not, the tests that need them are skipped.
  */
 import { spawnSync } from 'node:child_process';
+import { findPrometheus, findVictoriaMetrics } from '../servers/metrics-stores.ts';
 import { findPgBouncer } from '../servers/pgbouncer.ts';
 import { findSshd } from '../servers/ssh-server.ts';
 import { findChromium } from './chromium.ts';
@@ -34,6 +35,18 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     packages: [['pgbouncer']],
     tests: 'tests of connection poolers',
     find: findPgBouncer,
+  },
+  prometheus: {
+    name: 'Prometheus',
+    packages: [['prometheus']],
+    tests: 'tests of Prometheus and its checks',
+    find: findPrometheus,
+  },
+  'victoria-metrics': {
+    name: 'VictoriaMetrics',
+    packages: [['victoria-metrics']],
+    tests: 'tests of VictoriaMetrics',
+    find: findVictoriaMetrics,
   },
 };
 

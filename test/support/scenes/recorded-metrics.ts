@@ -57,7 +57,7 @@ export async function recordHistory(db: Knex, flows: readonly Flow[], history: H
               row: {
                 ...{ version: 1, pid, uptimeSeconds: up, restarts, eventsIn: events, eventsOut: events / 2 },
                 ...{ bytesIn: events * 100, bytesOut: events * 10, errorsTotal: 0, eventsDiscarded: 0 },
-                utilization: 0.5,
+                ...{ utilization: 0.5, latencyMs: 2 },
                 components: [
                   { id: 'in', kind: 'source', ...counted, out: events, bytesOut: events * 100 },
                   {

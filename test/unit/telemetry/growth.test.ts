@@ -26,7 +26,7 @@ const pipeline = (more: Partial<MeasuredPipeline> = {}): MeasuredPipeline => ({
     bytesIn: 0,
     bytesOut: 0,
   },
-  ...{ errorsTotal: 0, eventsDiscarded: 0, utilization: null, components: [] },
+  ...{ errorsTotal: 0, eventsDiscarded: 0, utilization: null, latencyMs: null, components: [] },
   ...more,
 });
 const component = (received: number) => ({

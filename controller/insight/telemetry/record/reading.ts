@@ -25,6 +25,7 @@ export interface MeasuredPipeline {
   errorsTotal: number;
   eventsDiscarded: number;
   utilization: number | null;
+  latencyMs: number | null;
   components: readonly MeasuredComponent[];
 }
 
@@ -67,7 +68,6 @@ export interface Gauges {
 
 export function readingOf(pipeline: MeasuredPipeline, at: number): Reading {
   const { version, pid, uptimeSeconds, restarts, components } = pipeline;
-  const latencies = components.flatMap(({ latency }) => (latency === undefined ? [] : [latency]));
   return {
     ...{ at, version, pid, uptimeSeconds, restarts },
     counters: [
@@ -92,21 +92,14 @@ export function readingOf(pipeline: MeasuredPipeline, at: number): Reading {
           ],
         ] as const,
     ),
-    gauges: {
-      latencyMs: meanLatencyMs(latencies),
-      utilization: pipeline.utilization,
-    },
+    gauges: { latencyMs: pipeline.latencyMs, utilization: pipeline.utilization },
     componentGauges: components.map(({ kind, latency, utilization }) => ({
       kind,
-      latencyMs: meanLatencyMs(latency === undefined ? [] : [latency]),
+      latencyMs: latency === undefined ? null : latency * 1_000,
       utilization: utilization ?? null,
     })),
   };
 }
-
-/** The mean over components, since an event passes several of them. Null if none is reported. */
-export const meanLatencyMs = (seconds: readonly number[]): number | null =>
-  seconds.length === 0 ? null : (1_000 * seconds.reduce((sum, value) => sum + value, 0)) / seconds.length;
 
 /** Whether two readings are of one engine process, `later` not before `earlier`. */
 export function isSameEngine(

@@ -23,8 +23,8 @@ export interface Recorder {
   forget(nodeId: string): void;
   /** Stores all that waits, and with `open` the minutes that are not over yet. */
   flush(options?: { open?: boolean }): Promise<void>;
-  /** Number of series in memory and of readings that wait to be stored. */
-  sizes(): { nodes: number; series: number; waiting: number };
+  /** Number of series in memory, of readings that wait to be stored, and about how many bytes they take. */
+  sizes(): { nodes: number; series: number; waiting: number; bytes: number };
   stop(): Promise<void>;
 }
 
@@ -47,6 +47,8 @@ const TICK_MS = 1_000;
 /** What waits is stored within this many ticks, so that a fleet's minute costs no peak. */
 const SPREAD_TICKS = 45;
 const MIN_NODES_PER_TICK = 200;
+/** Of a pipeline with a handful of components, as the heap grows. */
+const BYTES_PER_READING = 1_500;
 /** Building a statement blocks the event loop, some milliseconds for this many. */
 const NODES_PER_WRITE = 200;
 const RETRY_MS = 5_000;
@@ -216,7 +218,7 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
     sizes() {
       let waiting = 0;
       for (const nodeId of queue) waiting += nodes.get(nodeId)?.readings.length ?? 0;
-      return { nodes: nodes.size, series, waiting };
+      return { nodes: nodes.size, series, waiting, bytes: (series + waiting) * BYTES_PER_READING };
     },
     async stop() {
       stopped = true;
