@@ -197,3 +197,22 @@ export const ChartMetrics = Type.Object({
   /** How many there are. */
   total: Type.Integer(),
 });
+
+export const GetRecentRates = Input({
+  environmentId: Id,
+  /** Absent: all together. */
+  groupBy: Type.Optional(Type.Enum(['pipeline', 'node'])),
+});
+/** What sparklines draw: events in per second over the last hour, and the errors. */
+export const RecentRates = Type.Object({
+  environmentId: Id,
+  ...WINDOW,
+  series: Type.Array(
+    Type.Object({
+      /** Of the pipeline or node; empty for all together. */
+      id: Type.String(),
+      eventsIn: StepValues,
+      errors: StepValues,
+    }),
+  ),
+});

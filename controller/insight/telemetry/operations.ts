@@ -8,6 +8,7 @@ import {
   GetLiveRates,
   GetNodePipelineRates,
   GetPipelineMetrics,
+  GetRecentRates,
   LiveRates,
   MAX_CHART_SERIES,
   type MetricsSeries,
@@ -16,6 +17,7 @@ import {
   NodePipelineRates,
   PipelineMetrics,
   PipelineMetricsByHours,
+  RecentRates,
 } from '../../../schemas/api/metrics.ts';
 import { readStatus, sumRates } from '../../fleet/status/index.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
@@ -242,6 +244,27 @@ export const chartMetrics = query({
       ...shown(hourly),
       series: isEmpty ? [emptySeries('', hourly)] : named,
       total: isEmpty ? 1 : series.length,
+    };
+  },
+});
+
+export const getRecentRates = query({
+  name: 'metrics.getRecentRates',
+  summary: 'What an environment moved in the last hour, for sparklines: together, or by pipeline or node',
+  role: 'VIEWER',
+  input: GetRecentRates,
+  output: RecentRates,
+  scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  async run(ctx, { environmentId, groupBy: group }) {
+    const groupBy = group ?? ('aggregate' as const);
+    const window = { ...windowOf(MINUTES.pipeline, ctx.clock.now()), stepSeconds: 120 };
+    const halved = { ...window, steps: Math.ceil(window.steps / 2) };
+    const source = environmentSource({ environmentId, nodeIds: null, pipelineIds: null, groupBy }, false);
+    const series = await readSeries(ctx.db, source, { window: halved, extremes: false }, nowOf(ctx));
+    return {
+      environmentId,
+      ...shown(halved),
+      series: series.map(({ id, mean }) => ({ id, eventsIn: mean.eventsIn, errors: mean.errors })),
     };
   },
 });

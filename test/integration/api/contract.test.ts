@@ -53,6 +53,7 @@ const BESIDE: Record<string, string> = {
   'gitSync.resume': 'mutation EDITOR',
   'gitSync.suspend': 'mutation EDITOR',
   'gitSync.syncNow': 'mutation EDITOR',
+  'metrics.getRecentRates': 'query VIEWER',
   'pipeline.compareVersions': 'query VIEWER',
   'pipeline.readYaml': 'mutation EDITOR',
   'pipeline.renderGraph': 'mutation EDITOR',

@@ -67,6 +67,7 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'metrics.getLiveRates': environment,
   'metrics.getNodePipelineRates': ({ node }) => ({ nodeId: node.nodeId }),
   'metrics.getPipelineMetrics': pipeline,
+  'metrics.getRecentRates': environment,
   'nodeGroup.groupHealthStats': environment,
   'nodeGroup.list': environment,
   'nodeGroup.nodesInGroup': ({ environmentId }) => ({ environmentId, groupId: '__ungrouped__' }),

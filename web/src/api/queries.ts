@@ -4,7 +4,6 @@ import type { ComponentKind } from '../../../schemas/api/engine.ts';
 import type { UiTopic } from '../../../schemas/api/git-sync.ts';
 import type { PresetScope } from '../../../schemas/api/preferences.ts';
 import { api } from './client.ts';
-import { recordRates } from './rate-history.ts';
 
 export interface LiveMeta extends Record<string, unknown> {
   topics: readonly UiTopic[];
@@ -176,22 +175,14 @@ export const queries = {
   pipelines: (environmentId: string) =>
     queryOptions({
       queryKey: ['pipeline.list', environmentId],
-      queryFn: async () => {
-        const list = await api.pipeline.list.query({ environmentId });
-        for (const pipeline of list) recordRates(pipeline.id, pipeline.rates);
-        return list;
-      },
+      queryFn: () => api.pipeline.list.query({ environmentId }),
       refetchInterval: RATES_MS,
       meta: live(['pipelines', 'fleet', 'git'], environmentId),
     }),
   pipeline: (id: string) =>
     queryOptions({
       queryKey: ['pipeline.get', id],
-      queryFn: async () => {
-        const pipeline = await api.pipeline.get.query({ id });
-        recordRates(pipeline.id, pipeline.rates);
-        return pipeline;
-      },
+      queryFn: () => api.pipeline.get.query({ id }),
       refetchInterval: RATES_MS,
       meta: live(['pipelines', 'fleet', 'git']),
     }),

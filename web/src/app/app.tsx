@@ -71,6 +71,9 @@ const PullRequestPage = lazy(() =>
     default: module.PullRequestPage,
   })),
 );
+const MetricsPage = lazy(() =>
+  import('../features/metrics/metrics-page.tsx').then((module) => ({ default: module.MetricsPage })),
+);
 const AuditPage = lazy(() =>
   import('../features/audit/audit-page.tsx').then((module) => ({ default: module.AuditPage })),
 );
@@ -252,6 +255,7 @@ const Pages = () => (
           <Route path="git" element={<GitPage />} />
           <Route path="promotions" element={<PromotionsPage />} />
           <Route path="promotions/:number" element={<PullRequestPage />} />
+          <Route path="metrics" element={<MetricsPage />} />
           <Route path="secrets" element={<SecretsPage />} />
           <Route path="audit" element={<AuditPage />} />
           <Route path="settings" element={<SettingsPage />} />

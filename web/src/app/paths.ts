@@ -17,12 +17,14 @@ export type PipelineTab =
   | 'nodes'
   | 'logs'
   | 'events'
+  | 'metrics'
   | 'versions'
   | 'rollouts'
   | 'promotions'
   | 'config'
   | 'dependencies'
   | 'settings';
+export type MetricsTab = 'throughput' | 'costs';
 export type LibraryTab = 'templates' | 'snippets' | 'shared';
 
 export type GitTab = 'plan' | 'drift' | 'holds' | 'passes' | 'settings';
@@ -128,6 +130,7 @@ export const paths = {
   alerts: (env: string, query?: { pipeline?: string; new?: string }) => build(['e', env, 'alerts'], query),
   secrets: (env: string, query?: { tab?: 'certificates'; new?: string }) =>
     build(['e', env, 'secrets'], query),
+  metrics: (env: string, query?: { tab?: MetricsTab; range?: string }) => build(['e', env, 'metrics'], query),
   /** `at` is the number of an event. */
   audit: (env: string, query?: { who?: string; what?: string; q?: string; at?: string }) =>
     build(['e', env, 'audit'], query),

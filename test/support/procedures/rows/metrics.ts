@@ -10,6 +10,7 @@ export const METRICS: Rows = {
   'metrics.getComponentLatencyHistory': { names: 'object', input: pipeline },
   'metrics.getNodePipelineRates': { names: 'object', input: node },
   'metrics.getLiveRates': { names: 'scope', input: environment },
+  'metrics.getRecentRates': { names: 'scope', input: environment },
   'pipeline.metrics': { names: 'object', input: pipeline },
   'fleet.nodeMetrics': { names: 'object', input: node },
   'dashboard.chartMetrics': { names: 'scope', input: environment },

@@ -7,6 +7,7 @@ export const PAGES: readonly { word: string; icon: IconName; to: (env: string) =
   { word: 'Overview', icon: 'overview', to: paths.overview },
   { word: 'Pipelines', icon: 'pipelines', to: paths.pipelines },
   { word: 'Fleet', icon: 'fleet', to: paths.fleet },
+  { word: 'Metrics', icon: 'metrics', to: (env) => paths.metrics(env) },
   { word: 'Git', icon: 'git', to: paths.git },
   { word: 'Promotions', icon: 'promotions', to: paths.promotions },
   { word: 'Library', icon: 'library', to: paths.library },

@@ -2,6 +2,7 @@ import { Checkbox, Group } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../ui/primitives/button.tsx';
 import { CommandBlock } from '../../ui/primitives/command-block.tsx';
+import { saveFile } from '../../ui/text/save-file.ts';
 
 interface Props {
   codes: readonly string[];
@@ -17,14 +18,7 @@ export const BackupCodes = ({ codes, done }: Props) => {
   const check = useRef<HTMLInputElement>(null);
   // They take the place of a form that had the focus.
   useEffect(() => check.current?.focus(), []);
-  const save = (): void => {
-    const address = URL.createObjectURL(new Blob([asFile(codes)], { type: 'text/plain' }));
-    const link = document.createElement('a');
-    link.href = address;
-    link.download = 'headgate-backup-codes.txt';
-    link.click();
-    URL.revokeObjectURL(address);
-  };
+  const save = (): void => saveFile('headgate-backup-codes.txt', asFile(codes), 'text/plain');
   return (
     <form
       className="form"

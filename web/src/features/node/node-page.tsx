@@ -30,6 +30,9 @@ import { NodeBanner } from './node-banners.tsx';
 import { NodeFacts } from './node-facts.tsx';
 import { NodeMenu } from './node-menu.tsx';
 
+const NodeMetrics = lazy(() =>
+  import('../metrics/node-metrics.tsx').then((module) => ({ default: module.NodeMetrics })),
+);
 const NodeDialogs = lazy(() =>
   import('../fleet/nodes/node-dialogs.tsx').then((module) => ({ default: module.NodeDialogs })),
 );
@@ -155,6 +158,9 @@ const NodeView = ({ env, node, updatedAt }: { env: string; node: FleetNode; upda
           </div>
         </Section>
       </div>
+      <Suspense fallback={<SkeletonBlock height={760} label="Loading its metrics" />}>
+        <NodeMetrics nodeId={node.id} />
+      </Suspense>
       <Section title="Logs">
         <LazyLogViewer
           source={{ kind: 'node', id: node.id, environmentId: node.environmentId }}

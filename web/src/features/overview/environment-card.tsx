@@ -1,4 +1,3 @@
-import { useEffect } from 'react';
 import { Link } from 'react-router';
 import type {
   EnvironmentOverview,
@@ -6,26 +5,23 @@ import type {
   PipelineCounts,
   PipelineState,
 } from '../../../../schemas/api/dashboard.ts';
-import { recordRates, useRateHistory } from '../../api/rate-history.ts';
 import { paths } from '../../app/paths.ts';
-import { Sparkline } from '../../ui/chart/sparkline.tsx';
 import { type Count, CountBar } from '../../ui/primitives/count-bar.tsx';
 import { EnvironmentTag } from '../../ui/primitives/environment-tag.tsx';
 import type { Tone } from '../../ui/primitives/tone.ts';
 import { formatBytesRate, formatRate } from '../../ui/text/format.ts';
 import { environmentCause } from '../gate/gate-cause.ts';
 import { GateStrip } from '../gate/gate-strip.tsx';
+import { RecentRate } from '../metrics/recent-rate.tsx';
 import { Passes } from './last-passes.tsx';
 import { Problems } from './problems.tsx';
 
 interface Props {
   overview: EnvironmentOverview;
-  /** Milliseconds since the epoch: when it was read. */
-  updatedAt: number;
 }
 
 /** What should run in an environment, what does, and why they differ. */
-export const EnvironmentCard = ({ overview, updatedAt }: Props) => {
+export const EnvironmentCard = ({ overview }: Props) => {
   const { environmentId: env, environmentName: name, git } = overview;
   return (
     <section className="env-card" aria-label={name}>
@@ -54,7 +50,7 @@ export const EnvironmentCard = ({ overview, updatedAt }: Props) => {
           <p className="env-label">Pipelines</p>
           <CountBar label={`Pipelines of ${name} by status`} counts={stateCounts(env, overview.pipelines)} />
         </div>
-        <Throughput overview={overview} updatedAt={updatedAt} />
+        <Throughput overview={overview} />
       </div>
       <div className="env-lists">
         <Problems overview={overview} />
@@ -64,24 +60,20 @@ export const EnvironmentCard = ({ overview, updatedAt }: Props) => {
   );
 };
 
-const Throughput = ({ overview: { environmentId, rates }, updatedAt }: Props) => {
-  const key = `environment-${environmentId}`;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: one sample for each answer, however often this is drawn.
-  useEffect(() => recordRates(key, rates, updatedAt), [key, updatedAt]);
-  const history = useRateHistory(key);
-  return (
-    <div>
-      <p className="env-label">Throughput now</p>
-      <p className="env-flow mono">
-        {formatRate(rates.eventsIn)}
-        <Sparkline samples={history} of="eventsIn" />
-      </p>
-      <p className="muted mono">
-        {formatBytesRate(rates.bytesIn)} in, {formatBytesRate(rates.bytesOut)} out
-      </p>
-    </div>
-  );
-};
+const Throughput = ({ overview: { environmentId, rates } }: Props) => (
+  <div>
+    <p className="env-label">
+      <Link to={paths.metrics(environmentId)}>Throughput</Link> now
+    </p>
+    <p className="env-flow mono">
+      {formatRate(rates.eventsIn)}
+      <RecentRate environmentId={environmentId} />
+    </p>
+    <p className="muted mono">
+      {formatBytesRate(rates.bytesIn)} in, {formatBytesRate(rates.bytesOut)} out
+    </p>
+  </div>
+);
 
 function healthCounts(env: string, nodes: NodeCounts): Count[] {
   const href = (health: string): string => paths.fleet(env, { health });

@@ -28,11 +28,7 @@ export const OverviewPage = () => {
           return (
             <>
               {shown.map((each) => (
-                <EnvironmentCard
-                  key={each.environmentId}
-                  overview={each}
-                  updatedAt={overview.dataUpdatedAt}
-                />
+                <EnvironmentCard key={each.environmentId} overview={each} />
               ))}
               {data.total > data.environments.length && (
                 <p className="muted">

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ComponentType, lazy, Suspense, useEffect, useRef } from 'react';
-import { useNavigate, useParams, useSearchParams } from 'react-router';
+import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
 import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
 import { queries } from '../../api/queries.ts';
 import { useEver } from '../../app/lazy-mount.ts';
@@ -35,6 +35,9 @@ const ComponentPanel = lazy(() =>
 );
 const EventsTab = lazy(() =>
   import('./events/events-tab.tsx').then((module) => ({ default: module.EventsTab })),
+);
+const MetricsTab = lazy(() =>
+  import('../metrics/pipeline-metrics-tab.tsx').then((module) => ({ default: module.PipelineMetricsTab })),
 );
 const VersionsTab = lazy(() =>
   import('./versions/versions-tab.tsx').then((module) => ({ default: module.VersionsTab })),
@@ -71,6 +74,7 @@ const LogsTab = ({ pipeline }: TabProps) => (
 
 const TABS: readonly { value: PipelineTab; word: string; Part: ComponentType<TabProps> }[] = [
   { value: 'nodes', word: 'Nodes', Part: PipelineNodes },
+  { value: 'metrics', word: 'Metrics', Part: MetricsTab },
   { value: 'logs', word: 'Logs', Part: LogsTab },
   { value: 'events', word: 'Events', Part: EventsTab },
   { value: 'versions', word: 'Versions', Part: VersionsTab },
@@ -211,10 +215,15 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
           </Suspense>
         )}
       </Section>
-      <Section title="Throughput since you opened this page">
-        <Suspense fallback={<div style={{ height: 189 }} />}>
-          <Throughput pipelineId={pipeline.id} />
-        </Suspense>
+      <Section
+        title="Throughput of the last hour"
+        beside={<Link to={paths.pipeline(env, pipeline.id, { tab: 'metrics' })}>All metrics</Link>}
+      >
+        <div className="section-body">
+          <Suspense fallback={<SkeletonBlock height={188} label="Loading the chart" />}>
+            <Throughput pipelineId={pipeline.id} />
+          </Suspense>
+        </div>
       </Section>
       <PageTabs
         ref={parts}

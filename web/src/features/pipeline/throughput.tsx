@@ -1,34 +1,34 @@
+import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { useRateHistory } from '../../api/rate-history.ts';
-import { type Series, SeriesChart } from '../../ui/chart/series.tsx';
+import { TimeChart } from '../../ui/chart/time-chart.tsx';
+import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { formatRate } from '../../ui/text/format.ts';
+import { type Line, linesOf, marksOf, timesOf } from '../metrics/chart-data.ts';
+import { metricsQueries } from '../metrics/metrics-queries.ts';
+
+const LINES: readonly Line[] = [
+  { name: 'Events in', of: 'eventsIn', color: '--accent' },
+  { name: 'Events out', of: 'eventsOut', color: '--ok-fill' },
+  { name: 'Errors', of: 'errors', color: '--failed-fill' },
+];
+const LAST_HOUR = { minutes: 60, end: null };
 
 export const Throughput = ({ pipelineId }: { pipelineId: string }) => {
-  const samples = useRateHistory(pipelineId);
-  const times = useMemo(() => samples.map(({ at }) => at), [samples]);
-  const series = useMemo<Series[]>(
-    () => [
-      { name: 'Events in', color: '--accent', values: samples.map(({ eventsIn }) => eventsIn) },
-      { name: 'Events out', color: '--ok-fill', values: samples.map(({ eventsOut }) => eventsOut) },
-      { name: 'Errors', color: '--failed-fill', values: samples.map(({ errors }) => errors) },
-    ],
-    [samples],
-  );
-  const last = samples.at(-1);
-  const label = last
-    ? `Events a second: ${formatRate(last.eventsIn)} in, ${formatRate(last.eventsOut)} out, ${formatRate(last.errors)} errors`
-    : 'Events a second: nothing seen yet';
+  const metrics = useQuery(metricsQueries.pipeline(pipelineId, LAST_HOUR));
+  const { data } = metrics;
+  const drawn = useMemo(() => {
+    const [series] = data?.series ?? [];
+    return series && data
+      ? { times: timesOf(data), series: linesOf(LINES, series, null), marks: marksOf(data.marks) }
+      : null;
+  }, [data]);
   return (
-    <>
-      <p className="legend" style={{ padding: '10px 16px 0' }}>
-        {series.map(({ name, color, values }) => (
-          <span key={name}>
-            <i style={{ background: `var(${color})` }} />
-            {name} <span className="mono">{last ? formatRate(values.at(-1) ?? 0) : '–'}</span>
-          </span>
-        ))}
-      </p>
-      <SeriesChart label={label} times={times} series={series} format={formatRate} />
-    </>
+    <Loaded
+      query={metrics}
+      what="The throughput"
+      skeleton={<SkeletonBlock height={188} label="Loading the chart" />}
+    >
+      {() => drawn && <TimeChart title="Events" format={formatRate} {...drawn} />}
+    </Loaded>
   );
 };

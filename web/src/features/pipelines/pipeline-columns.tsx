@@ -1,6 +1,4 @@
 import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
-import { useRateHistory } from '../../api/rate-history.ts';
-import { Sparkline } from '../../ui/chart/sparkline.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Commit } from '../../ui/primitives/copyable.tsx';
 import type { Column } from '../../ui/table/data-table.tsx';
@@ -9,6 +7,7 @@ import { formatRate } from '../../ui/text/format.ts';
 import { pipelineCause } from '../gate/gate-cause.ts';
 import { gateState } from '../gate/gate-state.ts';
 import { GateStrip } from '../gate/gate-strip.tsx';
+import { RecentRate } from '../metrics/recent-rate.tsx';
 import type { Actions } from './actions/pipeline-actions.ts';
 import { PipelineMenu } from './actions/pipeline-menu.tsx';
 import { pipelineStatus } from './pipeline-status.ts';
@@ -17,7 +16,7 @@ const GATE_ORDER = { failed: 0, held: 1, moving: 2, unknown: 3, done: 4 } as con
 
 const Rate = ({ pipeline }: { pipeline: PipelineSummary }) => (
   <span className="cell-line mono">
-    <Sparkline samples={useRateHistory(pipeline.id)} of="eventsIn" />
+    <RecentRate environmentId={pipeline.environmentId} of={{ pipelineId: pipeline.id }} />
     <span className="rate">{formatRate(pipeline.rates.eventsIn)}</span>
   </span>
 );

@@ -12,6 +12,7 @@ import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
 import { nodeCause } from '../../gate/gate-cause.ts';
 import { GateStrip } from '../../gate/gate-strip.tsx';
+import { RecentRate } from '../../metrics/recent-rate.tsx';
 import type { StartNodeAction } from './node-actions.ts';
 import { NodeBulk } from './node-bulk-actions.tsx';
 import { useNodeFilters } from './node-filters.tsx';
@@ -88,6 +89,13 @@ const columns = (env: string): Column<NodeSummary>[] => [
         </Badge>
       );
     },
+  },
+  {
+    key: 'events',
+    title: 'Last hour',
+    width: '96px',
+    priority: 3,
+    cell: (row) => <RecentRate environmentId={env} of={{ nodeId: row.id }} />,
   },
   {
     key: 'labels',

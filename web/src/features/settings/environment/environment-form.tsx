@@ -24,6 +24,14 @@ const limitProblem = (text: string): string => {
 const daysProblem = (text: string): string =>
   /^\d{1,4}$/.test(text.trim()) && Number(text) <= 3_650 ? '' : 'A whole number of days from 0 to 3,650.';
 
+const priceProblem = (text: string): string => {
+  if (text.trim() === '') return '';
+  const price = Number(text);
+  return Number.isFinite(price) && price >= 0 && price <= 1_000_000
+    ? ''
+    : 'A number from 0 to 1,000,000, with a point, or nothing.';
+};
+
 /** Name, approval, limit of nodes, when silent ones are archived. */
 export const General = ({ environment, role }: { environment: Environment; role: TeamSummary['role'] }) => {
   const queryClient = useQueryClient();
@@ -31,15 +39,18 @@ export const General = ({ environment, role }: { environment: Environment; role:
   const [requireApproval, setRequireApproval] = useState(environment.requireApproval);
   const [maxNodes, setMaxNodes] = useState(environment.maxNodes?.toString() ?? '');
   const [archiveDays, setArchiveDays] = useState(String(environment.archiveNodesAfterDays));
+  const [price, setPrice] = useState(environment.pricePerGb?.toString() ?? '');
   const [autoRevert, setAutoRevert] = useState(environment.autoRevert);
   const nameProblem = NAME.test(name)
     ? ''
     : 'Letters, digits, spaces, _ and -; begin with a letter or a digit; at most 100.';
   const limit = maxNodes.trim() === '' ? null : Number(maxNodes);
+  const pricePerGb = price.trim() === '' ? null : Number(price);
   const changes = {
     ...(name === environment.name ? {} : { name }),
     ...(requireApproval === environment.requireApproval ? {} : { requireApproval }),
     ...(autoRevert === environment.autoRevert ? {} : { autoRevert }),
+    ...(pricePerGb === environment.pricePerGb ? {} : { pricePerGb }),
     ...(limit === environment.maxNodes ? {} : { maxNodes: limit }),
     ...(Number(archiveDays) === environment.archiveNodesAfterDays
       ? {}
@@ -53,7 +64,8 @@ export const General = ({ environment, role }: { environment: Environment; role:
       notify(`${saved.name} was saved.`);
     },
   });
-  const wrong = nameProblem !== '' || limitProblem(maxNodes) !== '' || daysProblem(archiveDays) !== '';
+  const problems = [nameProblem, limitProblem(maxNodes), daysProblem(archiveDays), priceProblem(price)];
+  const wrong = problems.some((problem) => problem !== '');
   const over = limit !== null && limit < environment.nodeCount;
   return (
     <Section title="General">
@@ -74,6 +86,16 @@ export const General = ({ environment, role }: { environment: Environment; role:
           checked={autoRevert}
           onChange={(event) => setAutoRevert(event.target.checked)}
           label="Auto revert: a node where a new version fails returns to the version before"
+        />
+        <Field
+          label="Price of a gigabyte that sinks send"
+          value={price}
+          onChange={setPrice}
+          inputMode="decimal"
+          placeholder="no price"
+          problem={priceProblem(price)}
+          hint="Of 10⁹ bytes, in whatever currency you count. Metrics, Volumes and costs, multiply by it; empty shows volumes only."
+          autoComplete="off"
         />
         <fieldset className="form plain" disabled={role !== 'ADMIN'}>
           <Checkbox

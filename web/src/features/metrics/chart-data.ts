@@ -1,0 +1,68 @@
+/** From answers to what charts draw. */
+import type { MetricsMark, MetricsSeries, RateValues } from '../../../../schemas/api/metrics.ts';
+import type { Mark, TimeSeries } from '../../ui/chart/time-series.ts';
+
+export interface Steps {
+  from: Date;
+  to: Date;
+  stepSeconds: number;
+}
+
+/** The middle of each step, in milliseconds since the epoch. */
+export function timesOf({ from, to, stepSeconds }: Steps): number[] {
+  const stepMs = stepSeconds * 1_000;
+  const count = Math.round((to.getTime() - from.getTime()) / stepMs);
+  return Array.from({ length: count }, (_, index) => from.getTime() + (index + 0.5) * stepMs);
+}
+
+export const COLORS = [
+  '--accent',
+  '--chart-2',
+  '--chart-3',
+  '--chart-4',
+  '--chart-5',
+  '--chart-6',
+  '--chart-7',
+  '--chart-8',
+] as const;
+
+export interface Line {
+  name: string;
+  of: keyof RateValues;
+  color: string;
+}
+
+/** One line for each measure; of the period before, dashed and in the same places. */
+export function linesOf(
+  lines: readonly Line[],
+  now: MetricsSeries,
+  before: MetricsSeries | null,
+): TimeSeries[] {
+  return [
+    ...lines.map(({ name, of, color }) => ({
+      ...{ name, color, values: now.mean[of] },
+      ...(now.min && now.max ? { low: now.min[of], high: now.max[of] } : {}),
+    })),
+    ...(before
+      ? lines.map(({ name, of, color }) => ({
+          ...{ name: `${name} before`, color, values: before.mean[of], dashed: true },
+        }))
+      : []),
+  ];
+}
+
+export const MARK_COLORS: Readonly<Record<MetricsMark['kind'], string>> = {
+  deploy: '--accent',
+  rollout: '--held-fill',
+  crash: '--failed-fill',
+};
+
+export const marksOf = (marks: readonly MetricsMark[]): Mark[] =>
+  marks.map(({ at, kind }) => ({ at: at.getTime(), color: MARK_COLORS[kind], dashed: kind === 'rollout' }));
+
+/** Whether anything was reported. */
+export const isEmpty = (series: readonly MetricsSeries[]): boolean =>
+  series.every(
+    ({ mean }) =>
+      mean.eventsIn.every((value) => value === null) && mean.eventsOut.every((value) => value === null),
+  );
