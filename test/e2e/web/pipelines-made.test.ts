@@ -574,7 +574,7 @@ describe('pipelines made by hand', function () {
     for (const tab of ['versions', 'dependencies', 'settings']) {
       await openPage(other, `?tab=${tab}`);
       await page.getByRole('tabpanel').waitFor();
-      await page.getByRole('status', { name: /^Loading/ }).waitFor({ state: 'detached' });
+      await settles(() => page.getByRole('status', { name: /^Loading/ }).count(), 0);
       await check(`the tab ${tab}`);
     }
     await openPage(id, '?tab=versions');
