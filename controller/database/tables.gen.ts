@@ -1698,14 +1698,14 @@ export interface SeriesReadingsRow {
   node_id: string;
   pipeline_id: string;
   read_at: Date;
-  reading: Json | null;
+  reading: Json;
 }
 
 export interface SeriesReadingsInsert {
   node_id: string | Knex.Raw;
   pipeline_id: string | Knex.Raw;
   read_at: Date | Knex.Raw;
-  reading?: Json | null | Knex.Raw;
+  reading: Json | Knex.Raw;
 }
 
 export interface ServiceAccountsRow {

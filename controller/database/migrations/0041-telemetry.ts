@@ -26,23 +26,23 @@ const MEASURES = `
 
 export async function up(db: Knex): Promise<void> {
   await db.raw(`
-    -- Written in place once a minute, under a lock of the row. Null until the first reading is stored.
+    -- Written in place once a minute, by whoever knows the reading that is there.
     CREATE TABLE series_readings (
       node_id text NOT NULL REFERENCES nodes (id) ON DELETE CASCADE,
       pipeline_id text NOT NULL,
       read_at timestamptz NOT NULL,
-      reading jsonb,
+      reading jsonb NOT NULL,
       CONSTRAINT series_readings_pkey PRIMARY KEY (node_id, pipeline_id)
     ) WITH (fillfactor = 60);
+    CREATE INDEX series_readings_pipeline ON series_readings (pipeline_id);
 
     -- No foreign keys: points of what is gone go with their day.
     CREATE TABLE node_pipeline_minutes (
       minute timestamptz NOT NULL,
       node_id text NOT NULL,
       pipeline_id text NOT NULL,${MEASURES},
-      CONSTRAINT node_pipeline_minutes_pkey PRIMARY KEY (pipeline_id, node_id, minute)
+      CONSTRAINT node_pipeline_minutes_pkey PRIMARY KEY (node_id, pipeline_id, minute)
     ) PARTITION BY RANGE (minute);
-    CREATE INDEX node_pipeline_minutes_node ON node_pipeline_minutes (node_id, minute);
 
     CREATE TABLE pipeline_minutes (
       minute timestamptz NOT NULL,

@@ -469,8 +469,6 @@ export function toRow(
       kind: String(metric.componentKind),
       in: metric.receivedEvents,
       out: metric.sentEvents,
-      bytesIn: metric.receivedBytes || undefined,
-      bytesOut: metric.sentBytes || undefined,
       errors: metric.errorsTotal ?? 0,
       inRate: previous && !usable ? previous.inRate : previous ? rate(metric.receivedEvents, previous.in) : 0,
       outRate: previous && !usable ? previous.outRate : previous ? rate(metric.sentEvents, previous.out) : 0,
@@ -480,7 +478,15 @@ export function toRow(
       utilization: metric.utilization,
     };
   });
-  return { ...row, rates, components: stored ?? (isNewReading ? [] : (earlier?.components ?? [])) };
+  return {
+    ...{ ...row, rates },
+    components: stored ?? (isNewReading ? [] : (earlier?.components ?? [])),
+    componentBytes: components
+      ? components.map((metric) => [metric.receivedBytes ?? 0, metric.sentBytes ?? 0] as const)
+      : isNewReading
+        ? []
+        : (earlier?.componentBytes ?? []),
+  };
 }
 
 function meanLatencyMs(components: readonly ComponentMetric[]): number | null {

@@ -61,6 +61,8 @@ export interface PipelineReportRow {
   /** The version that the node's engine refused to build, while the old version runs. */
   refused: RefusedVersion | null;
   components: StoredComponent[];
+  /** In and out of each of `components`, in their order. Measured, and not stored with them. */
+  componentBytes: readonly (readonly [number, number])[];
 }
 
 /** A version that does not run on a node, according to its reports. reverts.ts decides whether the node is reverted. */

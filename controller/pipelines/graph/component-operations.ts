@@ -7,9 +7,6 @@ export interface StoredComponent {
   kind: string;
   in: number;
   out: number;
-  /** Absent means that the engine counts none. */
-  bytesIn?: number;
-  bytesOut?: number;
   errors: number;
   inRate: number;
   outRate: number;

@@ -36,8 +36,9 @@ const measured = ({
     utilization: utilization ?? null,
     latencyMs: latency === undefined ? null : latency * 1_000,
   },
+  componentBytes: [[eventsIn * 100, 0]] as [number, number][],
   components: [
-    { id: 'in', kind: 'source', in: eventsIn, out: eventsIn, bytesIn: eventsIn * 100, errors: 0 },
+    { id: 'in', kind: 'source', in: eventsIn, out: eventsIn, errors: 0 },
     { id: 'parse', kind: 'transform', in: eventsIn, out: eventsIn, errors: 0, latency, utilization },
   ],
 });
@@ -165,7 +166,7 @@ describe('the recorder of metrics', () => {
   it('counts each event once where a node speaks to two controllers in turn', async () => {
     const [here, there, node] = [recorder(), recorder(), await aNode()];
     report(here, node, { eventsIn: 500 });
-    await here.flush();
+    await here.flush({ open: true });
     for (let beat = 1; beat <= 60; beat += 1) {
       at(beat * 15);
       report(beat % 3 === 0 ? here : there, node, { eventsIn: 500 + beat * 15 * 4 });
@@ -201,8 +202,8 @@ describe('the recorder of metrics', () => {
           expected += more;
           const uptimeSeconds = (clock.now() - upSince) / 1_000;
           report(to ? here : there, node, { eventsIn: events, pid, uptimeSeconds });
-          // The first reading of an engine is stored within a second.
-          if (flush || index === 0) await Promise.all([here.flush(), there.flush()]);
+          if (index === 0) await Promise.all([here.flush({ open: true }), there.flush({ open: true })]);
+          if (flush) await Promise.all([here.flush(), there.flush()]);
         }
         await here.stop();
         await there.stop();

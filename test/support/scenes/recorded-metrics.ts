@@ -45,7 +45,7 @@ export async function recordHistory(db: Knex, flows: readonly Flow[], history: H
     const since = (at - start) / 1_000;
     for (const { nodeId, environmentId, pipelineId, eventsPerSecond } of flows) {
       const events = up * eventsPerSecond;
-      const counted = { in: events, bytesIn: events * 100, errors: 0 };
+      const counted = { in: events, errors: 0 };
       recorder.observe(
         { nodeId, environmentId },
         at,
@@ -59,7 +59,7 @@ export async function recordHistory(db: Knex, flows: readonly Flow[], history: H
                 ...{ bytesIn: events * 100, bytesOut: events * 10, errorsTotal: 0, eventsDiscarded: 0 },
                 ...{ utilization: 0.5, latencyMs: 2 },
                 components: [
-                  { id: 'in', kind: 'source', ...counted, out: events, bytesOut: events * 100 },
+                  { id: 'in', kind: 'source', ...counted, out: events },
                   {
                     id: 'parse',
                     kind: 'transform',
@@ -74,9 +74,13 @@ export async function recordHistory(db: Knex, flows: readonly Flow[], history: H
                     ...counted,
                     in: events / 2,
                     out: events / 2,
-                    bytesOut: events * 10,
                   },
                 ],
+                componentBytes: [
+                  [events * 100, events * 100],
+                  [events * 100, 0],
+                  [events * 100, events * 10],
+                ] as [number, number][],
               },
             },
           ],

@@ -26,7 +26,14 @@ const pipeline = (more: Partial<MeasuredPipeline> = {}): MeasuredPipeline => ({
     bytesIn: 0,
     bytesOut: 0,
   },
-  ...{ errorsTotal: 0, eventsDiscarded: 0, utilization: null, latencyMs: null, components: [] },
+  ...{
+    errorsTotal: 0,
+    eventsDiscarded: 0,
+    utilization: null,
+    latencyMs: null,
+    components: [],
+    componentBytes: [],
+  },
   ...more,
 });
 const component = (received: number) => ({

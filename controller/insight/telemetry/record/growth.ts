@@ -87,10 +87,14 @@ function spread(
   const start = minuteOf(to);
   const inMinute = length > GAP_MS ? to - Math.max(from, start) : length;
   const share = inMinute / length;
-  const amountsOf = (part: number) => ({
-    counters: scaled(counters, part),
-    components: new Map(components.map(([id, amounts]) => [id, scaled(amounts, part)])),
-  });
+  const whole = { counters, components: new Map(components) };
+  const amountsOf = (part: number) =>
+    part === 1
+      ? whole
+      : {
+          counters: scaled(counters, part),
+          components: new Map(components.map(([id, amounts]) => [id, scaled(amounts, part)])),
+        };
   const hours: Growth['hours'] = [];
   for (let hour = hourOf(from); hour < to; hour += HOUR_MS) {
     const part = Math.min(to, hour + HOUR_MS) - Math.max(from, hour);

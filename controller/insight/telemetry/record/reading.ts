@@ -27,6 +27,8 @@ export interface MeasuredPipeline {
   utilization: number | null;
   latencyMs: number | null;
   components: readonly MeasuredComponent[];
+  /** In and out of each of `components`, in their order. */
+  componentBytes: readonly (readonly [number, number])[];
 }
 
 export interface MeasuredComponent {
@@ -34,8 +36,6 @@ export interface MeasuredComponent {
   kind: string;
   in: number;
   out: number;
-  bytesIn?: number | undefined;
-  bytesOut?: number | undefined;
   errors: number;
   discarded?: number | undefined;
   latency?: number | undefined;
@@ -78,20 +78,11 @@ export function readingOf(pipeline: MeasuredPipeline, at: number): Reading {
       pipeline.errorsTotal,
       pipeline.eventsDiscarded,
     ],
-    components: components.map(
-      (component) =>
-        [
-          component.id,
-          [
-            component.in,
-            component.out,
-            component.bytesIn ?? 0,
-            component.bytesOut ?? 0,
-            component.errors,
-            component.discarded ?? 0,
-          ],
-        ] as const,
-    ),
+    components: components.map((component, index) => {
+      const [bytesIn, bytesOut] = pipeline.componentBytes[index] ?? [0, 0];
+      const { in: received, out: sent, errors, discarded = 0 } = component;
+      return [component.id, [received, sent, bytesIn, bytesOut, errors, discarded]] as const;
+    }),
     gauges: { latencyMs: pipeline.latencyMs, utilization: pipeline.utilization },
     componentGauges: components.map(({ kind, latency, utilization }) => ({
       kind,

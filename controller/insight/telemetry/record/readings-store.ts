@@ -1,6 +1,7 @@
 /** Stores readings as points of minutes and hours: one transaction, with a fixed number of statements for any number of nodes. */
 import type { Knex } from 'knex';
 import { type DayPartitions, dayOf, dayPartitions } from '../../../database/day-partitions.ts';
+import { retryOnDeadlock } from '../../../database/retry.ts';
 import { type Column, rowsOf } from '../../../database/unnest.ts';
 import { type Growth, growthOf, isOld, minuteOf } from './growth.ts';
 import type { HostMinute } from './host-meter.ts';
@@ -23,7 +24,7 @@ export const MINUTE_TABLES = {
 } as const satisfies Record<string, DayPartitions>;
 
 /** `pointAt` is the minute of the last point: a node is counted once in each minute. */
-type StoredBase = Base & { pointAt: number | null };
+export type StoredBase = Base & { pointAt: number | null };
 
 /** A sum over readings. `latencySum` is in milliseconds, over `latencyCount` readings. */
 interface Point {
@@ -38,109 +39,168 @@ interface Point {
   utilization: number | null;
 }
 
+/** The last stored readings that this controller knows of. Another controller may have stored newer ones. */
+export interface KnownBases {
+  get(nodeId: string, pipelineId: string): StoredBase | undefined;
+}
+
+export interface StoredReadings {
+  /** By node and pipeline, what is stored now. */
+  bases: readonly NewBase[];
+  /** Readings whose base another controller has replaced: they are to be stored again, from the new one. */
+  stale: readonly SeriesReadings[];
+}
+
 /**
- * Several controllers may store readings of one node, and each is counted from the last one that any of them has stored: the
- * rows of `series_readings` are locked until the points are written. Skips nodes that are deleted.
+ * Several controllers may store readings of one node, and each reading is counted from the last one that any of them has
+ * stored: a base is replaced only if it is still the one that was counted from. Skips nodes that are deleted.
  */
-export async function storeReadings(db: Knex, nodes: readonly NodeReadings[], now: number): Promise<void> {
+export async function storeReadings(
+  db: Knex,
+  nodes: readonly NodeReadings[],
+  known: KnownBases,
+  now: number,
+): Promise<StoredReadings> {
   const days = new Set(
     nodes.flatMap(({ readings, hostMinutes }) => [
       ...readings.map(({ reading }) => dayOf(minuteOf(reading.at))),
       ...hostMinutes.map(({ start }) => dayOf(start)),
     ]),
   );
-  const store = () => db.transaction((tx) => storeIn(tx, nodes, now));
+  // Controllers that store readings of the same nodes may lock their rows in different orders.
+  const store = () => retryOnDeadlock(() => db.transaction((tx) => storeIn(tx, nodes, known, now)));
   try {
-    await store();
+    return await store();
   } catch (error) {
     const tables = Object.values(MINUTE_TABLES);
     if (!tables.some((table) => table.isMissing(error))) throw error;
     for (const table of tables) await table.ensure(db, [...days]);
-    await store();
+    return await store();
   }
 }
 
-async function storeIn(tx: Knex, nodes: readonly NodeReadings[], now: number): Promise<void> {
-  const bases = await lockBases(tx, nodes);
-  const points = createPoints();
-  const changed = new Map<string, NewBase>();
-  for (const { nodeId, environmentId, readings } of nodes) {
-    for (const { pipelineId, reading } of readings) {
-      const key = `${nodeId} ${pipelineId}`;
-      const known = bases.get(key);
-      if (!known) continue;
-      const base = changed.get(key)?.base ?? known.base;
-      if (base && isOld(base, reading, now)) continue;
-      const growth = growthOf(base, reading, now);
-      const pointAt = growth?.minute.start ?? base?.pointAt ?? null;
-      changed.set(key, { nodeId, pipelineId, base: { ...baseOf(reading, base), pointAt } });
-      if (growth) points.add({ nodeId, environmentId, pipelineId, reading, growth, base });
-    }
-  }
-  await writeBases(tx, [...changed.values()]);
-  await points.write(tx);
-  await writeHostMinutes(tx, nodes);
+export interface SeriesReadings {
+  nodeId: string;
+  environmentId: string;
+  pipelineId: string;
+  readings: readonly Reading[];
 }
 
-/** By node and pipeline. A series that nobody has stored yet gets a row without a reading, so that it can be locked too. */
-async function lockBases(
+async function storeIn(
   tx: Knex,
   nodes: readonly NodeReadings[],
-): Promise<Map<string, { base: StoredBase | null }>> {
-  const keys = new Map(
-    nodes.flatMap(({ nodeId, readings }) =>
-      readings.map(({ pipelineId }) => [`${nodeId} ${pipelineId}`, { nodeId, pipelineId }] as const),
+  known: KnownBases,
+  now: number,
+): Promise<StoredReadings> {
+  const all = nodes.flatMap(({ nodeId, environmentId, readings }) =>
+    [...Map.groupBy(readings, ({ pipelineId }) => pipelineId)].map(([pipelineId, own]): SeriesReadings => {
+      const inOrder = own.map(({ reading }) => reading);
+      return { nodeId, environmentId, pipelineId, readings: inOrder };
+    }),
+  );
+  const found = await readBases(
+    tx,
+    all.filter(({ nodeId, pipelineId }) => !known.get(nodeId, pipelineId)),
+  );
+  const changes = all.map((series) => {
+    const { nodeId, pipelineId } = series;
+    return changeOf(series, known.get(nodeId, pipelineId) ?? found.get(keyOf(series)) ?? null, now);
+  });
+  const isChanged = ({ base }: Change) => base !== null;
+  const first = changes.filter((change) => isChanged(change) && change.before === null);
+  const next = changes.filter((change) => isChanged(change) && change.before !== null);
+  const written = new Set([...(await insertBases(tx, first)), ...(await replaceBases(tx, next))]);
+  const points = createPoints();
+  const stored = [...first, ...next].filter(({ series }) => written.has(keyOf(series)));
+  for (const { series, grown } of stored)
+    for (const { reading, growth, isCounted } of grown) points.add({ ...series, reading, growth, isCounted });
+  await points.write(tx);
+  await writeHostMinutes(tx, nodes);
+  return {
+    bases: stored.flatMap(({ series, base }) =>
+      base ? [{ nodeId: series.nodeId, pipelineId: series.pipelineId, base }] : [],
     ),
-  );
-  const found = new Map<string, { base: StoredBase | null }>();
-  if (keys.size === 0) return found;
-  const lock = async (wanted: readonly { nodeId: string; pipelineId: string }[]) => {
-    const batch = rowsOf([
-      ['node_id', 'text', wanted.map(({ nodeId }) => nodeId)],
-      ['pipeline_id', 'text', wanted.map(({ pipelineId }) => pipelineId)],
-    ]);
-    const { rows } = await tx.raw<{
-      rows: { nodeId: string; pipelineId: string; reading: StoredBase | null }[];
-    }>(
-      `SELECT r.node_id AS "nodeId", r.pipeline_id AS "pipelineId", r.reading
-       FROM series_readings r JOIN ${batch.source} USING (node_id, pipeline_id)
-       ORDER BY r.node_id, r.pipeline_id FOR UPDATE OF r`,
-      batch.values,
-    );
-    for (const { nodeId, pipelineId, reading } of rows)
-      found.set(`${nodeId} ${pipelineId}`, { base: reading });
+    stale: next.filter(({ series }) => !written.has(keyOf(series))).map(({ series }) => series),
   };
-  await lock([...keys.values()]);
-  const missing = [...keys].filter(([key]) => !found.has(key)).map(([, series]) => series);
-  if (missing.length === 0) return found;
-  const batch = rowsOf([
-    ['node_id', 'text', missing.map(({ nodeId }) => nodeId)],
-    ['pipeline_id', 'text', missing.map(({ pipelineId }) => pipelineId)],
-  ]);
-  await tx.raw(
-    `INSERT INTO series_readings (node_id, pipeline_id, read_at)
-     SELECT b.node_id, b.pipeline_id, now() FROM ${batch.source} JOIN nodes n ON n.id = b.node_id
-     ORDER BY b.node_id, b.pipeline_id ON CONFLICT DO NOTHING`,
-    batch.values,
-  );
-  await lock(missing);
-  return found;
 }
 
-async function writeBases(tx: Knex, series: readonly NewBase[]): Promise<void> {
-  if (series.length === 0) return;
-  const batch = rowsOf([
-    ['node_id', 'text', series.map(({ nodeId }) => nodeId)],
-    ['pipeline_id', 'text', series.map(({ pipelineId }) => pipelineId)],
-    ['read_at', 'timestamptz', series.map(({ base }) => new Date(base.at))],
-    ['reading', 'jsonb', series.map(({ base }) => JSON.stringify(base))],
-  ]);
-  await tx.raw(
-    `UPDATE series_readings r SET read_at = b.read_at, reading = b.reading::jsonb FROM ${batch.source}
-     WHERE r.node_id = b.node_id AND r.pipeline_id = b.pipeline_id`,
+const keyOf = ({ nodeId, pipelineId }: { nodeId: string; pipelineId: string }): string =>
+  `${nodeId} ${pipelineId}`;
+
+interface Change {
+  series: SeriesReadings;
+  before: StoredBase | null;
+  /** Null if no reading is newer than the one before. */
+  base: StoredBase | null;
+  /** `isCounted`: whether the node was counted in that minute before. */
+  grown: { reading: Reading; growth: Growth; isCounted: boolean }[];
+}
+
+function changeOf(series: SeriesReadings, before: StoredBase | null, now: number): Change {
+  const grown: Change['grown'] = [];
+  let base: StoredBase | null = null;
+  for (const reading of series.readings) {
+    const last: StoredBase | null = base ?? before;
+    if (last && isOld(last, reading, now)) continue;
+    const growth = growthOf(last, reading, now);
+    const pointAt: number | null = growth?.minute.start ?? last?.pointAt ?? null;
+    if (growth) grown.push({ reading, growth, isCounted: last?.pointAt === growth.minute.start });
+    base = { ...baseOf(reading, last), pointAt };
+  }
+  return { series, before, base, grown };
+}
+
+const seriesColumns = (series: readonly { nodeId: string; pipelineId: string }[]): Column[] => [
+  ['node_id', 'text', series.map(({ nodeId }) => nodeId)],
+  ['pipeline_id', 'text', series.map(({ pipelineId }) => pipelineId)],
+];
+
+async function readBases(tx: Knex, series: readonly SeriesReadings[]): Promise<Map<string, StoredBase>> {
+  if (series.length === 0) return new Map();
+  const batch = rowsOf(seriesColumns(series));
+  const { rows } = await tx.raw<{ rows: { nodeId: string; pipelineId: string; reading: StoredBase }[] }>(
+    `SELECT r.node_id AS "nodeId", r.pipeline_id AS "pipelineId", r.reading
+     FROM series_readings r JOIN ${batch.source} USING (node_id, pipeline_id)`,
     batch.values,
   );
+  return new Map(rows.map((row) => [keyOf(row), row.reading]));
 }
+
+/** Returns the series that were written: of nodes that are there, and whose first reading no other controller has stored. */
+async function insertBases(tx: Knex, changes: readonly Change[]): Promise<string[]> {
+  if (changes.length === 0) return [];
+  const batch = rowsOf(baseColumns(changes));
+  const { rows } = await tx.raw<{ rows: { nodeId: string; pipelineId: string }[] }>(
+    `INSERT INTO series_readings (node_id, pipeline_id, read_at, reading)
+     SELECT b.node_id, b.pipeline_id, b.read_at, b.reading::jsonb
+     FROM ${batch.source} JOIN nodes n ON n.id = b.node_id ORDER BY b.node_id, b.pipeline_id
+     ON CONFLICT DO NOTHING RETURNING node_id AS "nodeId", pipeline_id AS "pipelineId"`,
+    batch.values,
+  );
+  return rows.map(keyOf);
+}
+
+/** Returns the series that were written: those whose base is still the one before. */
+async function replaceBases(tx: Knex, changes: readonly Change[]): Promise<string[]> {
+  if (changes.length === 0) return [];
+  const batch = rowsOf([
+    ...baseColumns(changes),
+    ['before', 'timestamptz', changes.map(({ before }) => new Date(before?.at ?? 0))],
+  ]);
+  const { rows } = await tx.raw<{ rows: { nodeId: string; pipelineId: string }[] }>(
+    `UPDATE series_readings r SET read_at = b.read_at, reading = b.reading::jsonb FROM ${batch.source}
+     WHERE r.node_id = b.node_id AND r.pipeline_id = b.pipeline_id AND r.read_at = b.before
+     RETURNING r.node_id AS "nodeId", r.pipeline_id AS "pipelineId"`,
+    batch.values,
+  );
+  return rows.map(keyOf);
+}
+
+const baseColumns = (changes: readonly Change[]): Column[] => [
+  ...seriesColumns(changes.map(({ series }) => series)),
+  ['read_at', 'timestamptz', changes.map(({ base }) => new Date(base?.at ?? 0))],
+  ['reading', 'jsonb', changes.map(({ base }) => JSON.stringify(base))],
+];
 
 /** An engine that is down has neither pid nor uptime: the next one is recognized by those of the last that had. */
 const baseOf = (reading: Reading, before: Base | null): Base => {
@@ -163,16 +223,16 @@ interface Grown {
   pipelineId: string;
   reading: Reading;
   growth: Growth;
-  base: StoredBase | null;
+  isCounted: boolean;
 }
 
 function createPoints() {
   const [perNode, perPipeline, perComponent] = [sums(), sums(), sums()];
   const [perHour, perSinkHour] = [sums(), sums()];
   return {
-    add({ nodeId, environmentId, pipelineId, reading, growth, base }: Grown): void {
+    add({ nodeId, environmentId, pipelineId, reading, growth, isCounted }: Grown): void {
       const { start, seconds, counters, components, exits } = growth.minute;
-      const nodes = base?.pointAt === start ? 0 : 1;
+      const nodes = isCounted ? 0 : 1;
       const point = { start, seconds, nodes, counters, exits };
       perNode.add([pipelineId, nodeId], point, reading.gauges);
       perPipeline.add([pipelineId], point, reading.gauges);
@@ -221,18 +281,22 @@ function sums() {
       }: Pick<Point, 'start' | 'seconds' | 'nodes' | 'counters' | 'exits'>,
       { latencyMs, utilization }: Gauges,
     ): void {
-      const id = JSON.stringify([start, key]);
-      const before = byKey.get(id);
-      byKey.set(id, {
-        ...{ key, start },
-        seconds: seconds + (before?.seconds ?? 0),
-        nodes: nodes + (before?.nodes ?? 0),
-        exits: exits + (before?.exits ?? 0),
-        counters: before ? sumOf(before.counters, counters) : counters,
-        latencySum: (latencyMs ?? 0) + (before?.latencySum ?? 0),
-        latencyCount: (latencyMs === null ? 0 : 1) + (before?.latencyCount ?? 0),
-        utilization: largest(before?.utilization ?? null, utilization),
-      });
+      // No id has this character: what agents report is stored without it.
+      const id = `${key.join('\0')}\0${start}`;
+      const point = byKey.get(id);
+      const latencyCount = latencyMs === null ? 0 : 1;
+      if (!point) {
+        const latencySum = latencyMs ?? 0;
+        byKey.set(id, { key, start, seconds, nodes, exits, counters, latencySum, latencyCount, utilization });
+        return;
+      }
+      point.seconds += seconds;
+      point.nodes += nodes;
+      point.exits += exits;
+      point.counters = sumOf(point.counters, counters);
+      point.latencySum += latencyMs ?? 0;
+      point.latencyCount += latencyCount;
+      point.utilization = largest(point.utilization, utilization);
     },
     /** In one order everywhere, so that two controllers that write the same rows do not wait for each other in a circle. */
     sorted: () => [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, point]) => point),

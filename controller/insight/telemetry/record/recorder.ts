@@ -10,7 +10,7 @@ import type { Logger } from '../../../platform/runtime/logger.ts';
 import { isInFuture, MINUTE_MS, minuteOf } from './growth.ts';
 import { createHostMeter, type HostMeter, type HostMinute } from './host-meter.ts';
 import { isSameEngine, type MeasuredPipeline, type Reading, readingOf } from './reading.ts';
-import { type NodeReadings, storeReadings } from './readings-store.ts';
+import { type NodeReadings, type SeriesReadings, type StoredBase, storeReadings } from './readings-store.ts';
 
 export interface Recorder {
   /** `pipelines` are those of one accepted heartbeat, with the time at which each engine was read. */
@@ -32,6 +32,8 @@ interface Series {
   last: { row: MeasuredPipeline; at: number };
   /** The newest reading that waits or is stored, by its time. */
   queuedAt: number;
+  /** What this controller knows to be stored. */
+  base?: StoredBase;
 }
 
 interface NodeState {
@@ -98,16 +100,19 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
   function closeMinute(nodeId: string, state: NodeState): void {
     for (const [pipelineId, one] of state.series) enqueue(nodeId, state, pipelineId, one);
     const minute = state.host.end();
-    if (!minute) return;
-    state.hostMinutes.push(minute);
-    queue.add(nodeId);
+    if (minute) state.hostMinutes.push(minute);
+    if (minute || state.readings.length > 0) queue.add(nodeId);
   }
 
   function enqueue(nodeId: string, state: NodeState, pipelineId: string, one: Series): void {
     if (one.last.at <= one.queuedAt) return;
+    keep(state, pipelineId, one);
+    queue.add(nodeId);
+  }
+
+  function keep(state: NodeState, pipelineId: string, one: Series): void {
     one.queuedAt = one.last.at;
     state.readings.push({ pipelineId, reading: readingOf(one.last.row, one.last.at) });
-    queue.add(nodeId);
   }
 
   function forget(nodeId: string): void {
@@ -130,7 +135,9 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
     for (let first = 0; first < ids.length; first += NODES_PER_WRITE) {
       const batch = take(ids.slice(first, first + NODES_PER_WRITE));
       try {
-        await storeReadings(db, batch, clock.now());
+        const { bases, stale } = await storeReadings(db, batch, known, clock.now());
+        for (const { nodeId, pipelineId, base } of bases) setBase(nodeId, pipelineId, base);
+        for (const series of stale) storeAgain(series);
         if (failing) log.info({ waiting: queue.size }, 'metrics are stored again');
         failing = false;
       } catch (error) {
@@ -142,6 +149,23 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
       }
     }
     return true;
+  }
+
+  const seriesOf = (nodeId: string, pipelineId: string) => nodes.get(nodeId)?.series.get(pipelineId);
+  const known = { get: (nodeId: string, pipelineId: string) => seriesOf(nodeId, pipelineId)?.base };
+
+  function setBase(nodeId: string, pipelineId: string, base: StoredBase | undefined): void {
+    const one = seriesOf(nodeId, pipelineId);
+    if (!one) return;
+    if (base) one.base = base;
+    else delete one.base;
+  }
+
+  /** Another controller has stored a newer base, which is read before the next try. */
+  function storeAgain({ nodeId, environmentId, pipelineId, readings }: SeriesReadings): void {
+    setBase(nodeId, pipelineId, undefined);
+    const again = readings.map((reading) => ({ pipelineId, reading }));
+    putBack([{ nodeId, environmentId, readings: again, hostMinutes: [] }]);
   }
 
   function take(ids: readonly string[]): NodeReadings[] {
@@ -191,8 +215,9 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
           const first: Series = { last: { row, at }, queuedAt: Number.NEGATIVE_INFINITY };
           state.series.set(pipelineId, first);
           series += 1;
-          // What follows is counted from here, or from what another controller stored before.
-          enqueue(nodeId, state, pipelineId, first);
+          // What follows is counted from here, or from what was stored before. It is stored with the minute's end: a fleet
+          // that starts would else be written twice.
+          keep(state, pipelineId, first);
           continue;
         }
         const isSetBack = isInFuture(one.last.at, receivedAt);

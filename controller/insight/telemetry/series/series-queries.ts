@@ -139,7 +139,10 @@ export const componentMinutes = (pipelineId: string): Source => ({
 
 export const pipelineOnNodes = (pipelineId: string): Source => ({
   ...{ table: 'node_pipeline_minutes', time: 'minute', key: 'm.node_id' },
-  ...{ where: 'm.pipeline_id = :pipelineId', bindings: { pipelineId } },
+  // The index begins with the node.
+  where: `m.node_id = ANY (ARRAY(SELECT r.node_id FROM series_readings r WHERE r.pipeline_id = :pipelineId))
+    AND m.pipeline_id = :pipelineId`,
+  bindings: { pipelineId },
 });
 
 /** All pipelines of a node together. */
