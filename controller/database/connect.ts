@@ -40,7 +40,8 @@ export function connect(url: string, options: ConnectOptions = {}): Database {
           stream.setTimeout(silenceMs, () => stream.destroy(silent));
         }
         // By SET and not at the start of the connection, where poolers such as PgBouncer refuse it.
-        connection.query(`SET statement_timeout = ${statementTimeoutMs}`).then(
+        // Compiling a query takes longer than any of ours runs.
+        connection.query(`SET statement_timeout = ${statementTimeoutMs}; SET jit = off`).then(
           () => done(null, connection),
           (error: Error) => done(error, connection),
         );

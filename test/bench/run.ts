@@ -19,6 +19,7 @@ import { heartbeats } from './rows/heartbeats.ts';
 import { herd } from './rows/herd.ts';
 import { idleAgent } from './rows/idle-agent.ts';
 import { lists } from './rows/lists.ts';
+import { metrics } from './rows/metrics.ts';
 import { overload } from './rows/overload.ts';
 import { pass } from './rows/pass.ts';
 import { pushToEngine } from './rows/push-to-engine.ts';
@@ -36,6 +37,7 @@ const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<R
   recovery,
   lists: (say) => lists(say),
   overload,
+  metrics: (say) => metrics(say),
   scim: (say) => scim(say),
   audit,
   push: pushToEngine,

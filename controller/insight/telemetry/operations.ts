@@ -31,6 +31,7 @@ import { readHost } from './series/node-queries.ts';
 import {
   componentMinutes,
   environmentSource,
+  largestSeries,
   namesOf,
   nodeThroughput,
   pipelineHours,
@@ -229,22 +230,28 @@ export const chartMetrics = query({
     const byHours = range === '7d';
     const hourly = byHours ? windowByHours(window) : window;
     const filter = { environmentId, nodeIds, pipelineIds, groupBy };
-    const source = environmentSource(filter, byHours);
-    const extremes = groupBy === 'aggregate';
-    const series = await readSeries(ctx.db, source, { window: hourly, extremes }, nowOf(ctx));
-    series.sort((a, b) => b.totals.bytesIn + b.totals.bytesOut - a.totals.bytesIn - a.totals.bytesOut);
-    const first = series.slice(0, MAX_CHART_SERIES);
-    const table = groupBy === 'node' ? 'nodes' : 'pipelines';
-    const ids = groupBy === 'aggregate' ? [] : first.map(({ id }) => id);
-    const names = await namesOf(ctx.db, table, ids);
-    const named = first.map((one) => ({ ...one, name: names.get(one.id) ?? null }));
-    const isEmpty = named.length === 0 && groupBy === 'aggregate';
-    return {
-      environmentId,
-      ...shown(hourly),
-      series: isEmpty ? [emptySeries('', hourly)] : named,
-      total: isEmpty ? 1 : series.length,
-    };
+    if (groupBy === 'aggregate') {
+      const options = { window: hourly, extremes: true };
+      const [all = emptySeries('', hourly)] = await readSeries(
+        ctx.db,
+        environmentSource(filter, byHours),
+        options,
+        nowOf(ctx),
+      );
+      return { environmentId, ...shown(hourly), series: [all], total: 1 };
+    }
+    const { ids, total } = await largestSeries(
+      ctx.db,
+      environmentSource(filter, byHours),
+      hourly,
+      MAX_CHART_SERIES,
+    );
+    const largest = { ...filter, ...(groupBy === 'node' ? { nodeIds: ids } : { pipelineIds: ids }) };
+    const source = environmentSource(largest, byHours);
+    const series = await readSeries(ctx.db, source, { window: hourly, extremes: false }, nowOf(ctx));
+    const names = await namesOf(ctx.db, groupBy === 'node' ? 'nodes' : 'pipelines', ids);
+    const byId = new Map(series.map((one) => [one.id, { ...one, name: names.get(one.id) ?? null }]));
+    return { environmentId, ...shown(hourly), series: ids.flatMap((id) => byId.get(id) ?? []), total };
   },
 });
 

@@ -12,6 +12,8 @@ interface Source {
   time: 'minute' | 'hour';
   /** SQL of a row's id in its series. */
   key: string;
+  /** Whether a series has one row for each moment; otherwise rows of a moment are added up. */
+  isSingle?: boolean;
   /** SQL of a component's kind. */
   kind?: string;
   where: string;
@@ -32,10 +34,13 @@ interface SeriesRow {
 }
 
 /** Points of a minute hold amounts of all nodes: their rate is what one second of all nodes together counted. */
-const MINUTE_RATE = (column: string) => `sum(m.${column} * m.nodes / nullif(m.seconds, 0))`;
+const MINUTE_RATE = (column: string, total: Total) => total(`m.${column} * m.nodes / nullif(m.seconds, 0)`);
 /** The running hour is shorter. */
-const HOUR_RATE = (column: string) =>
-  `sum(m.${column}) / greatest(1, extract(epoch FROM least(:now::timestamptz, m.hour + interval '1 hour') - m.hour))`;
+const HOUR_RATE = (column: string, total: Total) =>
+  `${total(`m.${column}`)} / greatest(1, extract(epoch FROM least(:now::timestamptz, m.hour + interval '1 hour') - m.hour))`;
+
+/** SQL of the sum of a moment's rows. */
+type Total = (value: string) => string;
 
 export async function readSeries(
   db: Knex,
@@ -43,9 +48,10 @@ export async function readSeries(
   { window, extremes }: SeriesOptions,
   now: Date,
 ): Promise<MetricsSeries[]> {
-  const { table, time, key, kind = 'NULL', where, bindings } = source;
+  const { table, time, key, kind = 'NULL', where, bindings, isSingle = false } = source;
   const rate = time === 'minute' ? MINUTE_RATE : HOUR_RATE;
   const withExtremes = extremes && time === 'minute';
+  const total: Total = (value) => (isSingle ? value : `sum(${value})`);
   const values = [
     ...RATES.map((column) => `avg(r_${column})`),
     ...(withExtremes ? RATES.flatMap((column) => [`min(r_${column})`, `max(r_${column})`]) : []),
@@ -55,11 +61,11 @@ export async function readSeries(
   const { rows } = await db.raw<{ rows: SeriesRow[] }>(
     `WITH moments AS (
        SELECT ${key} AS key, ${kind} AS kind, m.${time} AS at,
-         ${RATES.map((column) => `${rate(column)} AS r_${column}, sum(m.${column}) AS s_${column}`).join(', ')},
-         sum(m.exits) AS exits, sum(m.latency_sum) AS latency_sum, sum(m.latency_count) AS latency_count,
-         max(m.utilization) AS utilization
+         ${RATES.map((column) => `${rate(column, total)} AS r_${column}, ${total(`m.${column}`)} AS s_${column}`).join(', ')},
+         ${total('m.exits')} AS exits, ${total('m.latency_sum')} AS latency_sum,
+         ${total('m.latency_count')} AS latency_count, ${isSingle ? 'm.utilization' : 'max(m.utilization)'} AS utilization
        FROM ${table} m WHERE m.${time} >= :from AND m.${time} < :to AND ${where}
-       GROUP BY 1, 2, 3
+       ${isSingle ? '' : 'GROUP BY 1, 2, 3'}
      ), steps AS (
        SELECT key, kind, floor((extract(epoch FROM at) - :fromSeconds) / :step)::int AS step,
          ${values.map((value, index) => `${value} AS v${index}`).join(', ')}
@@ -123,7 +129,7 @@ const rounded = (value: number | null | undefined): number | null =>
   value === null || value === undefined ? null : Math.round(value * 10_000) / 10_000;
 
 export const pipelineMinutes = (pipelineId: string): Source => ({
-  ...{ table: 'pipeline_minutes', time: 'minute', key: 'm.pipeline_id' },
+  ...{ table: 'pipeline_minutes', time: 'minute', key: 'm.pipeline_id', isSingle: true },
   ...{ where: 'm.pipeline_id = :pipelineId', bindings: { pipelineId } },
 });
 
@@ -133,12 +139,12 @@ export const pipelineHours = (pipelineId: string): Source => ({
 });
 
 export const componentMinutes = (pipelineId: string): Source => ({
-  ...{ table: 'component_minutes', time: 'minute', key: 'm.component_id', kind: 'm.kind' },
+  ...{ table: 'component_minutes', time: 'minute', key: 'm.component_id', kind: 'm.kind', isSingle: true },
   ...{ where: 'm.pipeline_id = :pipelineId', bindings: { pipelineId } },
 });
 
 export const pipelineOnNodes = (pipelineId: string): Source => ({
-  ...{ table: 'node_pipeline_minutes', time: 'minute', key: 'm.node_id' },
+  ...{ table: 'node_pipeline_minutes', time: 'minute', key: 'm.node_id', isSingle: true },
   // The index begins with the node.
   where: `m.node_id = ANY (ARRAY(SELECT r.node_id FROM series_readings r WHERE r.pipeline_id = :pipelineId))
     AND m.pipeline_id = :pipelineId`,
@@ -176,12 +182,28 @@ export function environmentSource(filter: ChartFilter, byHours: boolean): Source
       ...(byHours
         ? { table: 'pipeline_hours', time: 'hour' as const }
         : { table: 'pipeline_minutes', time: 'minute' as const }),
-      ...{ key, where: ofPipelines, bindings: pipelines },
+      ...{ key, where: ofPipelines, bindings: pipelines, isSingle: groupBy === 'pipeline' },
     };
   return {
     ...{ table: 'node_pipeline_minutes', time: 'minute', key, where: `${ofPipelines} AND ${ofNodes}` },
     bindings: { ...pipelines, allNodes: nodeIds === null, nodeIds: [...(nodeIds ?? [])] },
   };
+}
+
+/** The series with the most bytes, and how many there are. */
+export async function largestSeries(
+  db: Knex,
+  { table, time, key, where, bindings }: Source,
+  { from, to }: Pick<Window, 'from' | 'to'>,
+  limit: number,
+): Promise<{ ids: string[]; total: number }> {
+  const { rows } = await db.raw<{ rows: { id: string; total: number }[] }>(
+    `SELECT ${key} AS id, count(*) OVER ()::int AS total FROM ${table} m
+     WHERE m.${time} >= :from AND m.${time} < :to AND ${where}
+     GROUP BY 1 ORDER BY sum(m.bytes_in) + sum(m.bytes_out) DESC, 1 LIMIT :limit`,
+    { ...bindings, from: new Date(from), to: new Date(to), limit },
+  );
+  return { ids: rows.map(({ id }) => id), total: rows[0]?.total ?? 0 };
 }
 
 export async function namesOf(
