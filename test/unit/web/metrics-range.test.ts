@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { emptySeries } from '../../../controller/insight/telemetry/series/empty-series.ts';
 import { changeText, formatMoney } from '../../../web/src/features/analytics/cost-text.ts';
 import { linesOf, timesOf } from '../../../web/src/features/metrics/chart-data.ts';
-import { readRange } from '../../../web/src/features/metrics/shown-range.ts';
+import { readRange } from '../../../web/src/features/metrics/chart-range.ts';
 
 const read = (search: string) => readRange(new URLSearchParams(search));
 

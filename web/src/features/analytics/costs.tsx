@@ -167,7 +167,7 @@ const VolumeCharts = ({ data }: { data: Static<typeof CostTimeSeries> }) => {
       cost: all?.cost ? [{ name: 'Cost', color: '--chart-4', values: all.cost }] : null,
     };
   }, [data]);
-  const step = STEP_WORDS[data.stepSeconds] ?? 'step';
+  const step = STEP_NAMES[data.stepSeconds] ?? 'step';
   return (
     <div className="charts">
       <TimeChart
@@ -184,4 +184,4 @@ const VolumeCharts = ({ data }: { data: Static<typeof CostTimeSeries> }) => {
   );
 };
 
-const STEP_WORDS: Readonly<Record<number, string>> = { 60: 'minute', 3600: 'hour', 21600: '6 hours' };
+const STEP_NAMES: Readonly<Record<number, string>> = { 60: 'minute', 3600: 'hour', 21600: '6 hours' };

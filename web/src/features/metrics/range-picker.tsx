@@ -2,8 +2,8 @@ import { Checkbox, Group } from '@mantine/core';
 import { Button } from '../../ui/primitives/button.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { formatExact } from '../../ui/text/format.ts';
+import { RANGES } from './chart-range.ts';
 import type { RangeControl } from './range.ts';
-import { RANGES } from './shown-range.ts';
 
 interface Props {
   range: RangeControl;

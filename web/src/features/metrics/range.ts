@@ -8,7 +8,7 @@ import {
   type RangeName,
   readRange,
   type ShownRange,
-} from './shown-range.ts';
+} from './chart-range.ts';
 
 export interface RangeControl extends ShownRange {
   setRange(range: RangeName): void;
