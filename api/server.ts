@@ -9,6 +9,7 @@ import type { Services } from '../controller/platform/operation/context.ts';
 import type { Execute } from '../controller/platform/operation/operation.ts';
 import type { Lease } from '../controller/platform/runtime/lease.ts';
 import type { Logger } from '../controller/platform/runtime/logger.ts';
+import type { SelfMetrics } from '../controller/platform/runtime/self-metrics.ts';
 import type { Clock } from '../reconcilers/engine/clock.ts';
 import { publishedSchemas } from '../schemas/manifests/index.ts';
 import { createNodeAuthentication } from './agent/authenticate.ts';
@@ -22,6 +23,7 @@ import { webhookRoutes } from './git/webhook.ts';
 import { createRequestHandler } from './handler.ts';
 import { healthRoutes } from './http/health.ts';
 import { createHttpServer } from './http/http-server.ts';
+import { observeRequest, selfMetricsRoutes } from './http/self-metrics.ts';
 import { webRoutes } from './http/static.ts';
 import { metricsRoutes } from './metrics/routes.ts';
 import { countAnonymous } from './middleware/anonymous-rate-limit.ts';
@@ -56,6 +58,10 @@ export interface ApiOptions {
   agent: AgentParts;
   /** What of metrics lies in memory. */
   measures: MetricStore;
+  /** Null where nobody has asked for what Headgate measures of itself. */
+  selfMetrics: SelfMetrics | null;
+  /** Opens `GET /metrics` here. */
+  metricsToken: string | null;
   git: Omit<GitParts, 'db' | 'clock' | 'log' | 'uiUrl' | 'anonymousLimit'>;
   webDir: string;
 }
@@ -104,6 +110,9 @@ export function createApi(options: ApiOptions): Api {
   tapRoutes(router, requests, options.agent.taps);
   auditRoutes(router, requests);
   metricsRoutes(router, requests, options.measures);
+  const { selfMetrics, metricsToken } = options;
+  if (selfMetrics && metricsToken !== null)
+    selfMetricsRoutes(router, requests, { metrics: selfMetrics, token: metricsToken });
   webhookRoutes(router, options);
   releaseRoutes(router, { releases: options.services.releases, baseUrl: options.baseUrl });
   schemaRoutes(router, options.baseUrl);
@@ -118,6 +127,7 @@ export function createApi(options: ApiOptions): Api {
   const hotPath = agentHotPath(options.agent, authenticate, options.log);
   const rest = app.callback();
   const server = createHttpServer((request, response) => {
+    if (selfMetrics) observeRequest(selfMetrics, request, response);
     if (!hotPath(request, response)) void rest(request, response);
   });
   return {

@@ -41,6 +41,10 @@ export interface Config {
   pushWaitSeconds: number;
   /** Folder of the agents that are served to nodes. */
   agentReleases: string;
+  /** Opens `GET /metrics` on the public port; null: it is not there. */
+  metricsToken: string | null;
+  /** A port of its own for `GET /metrics`, which asks for no token; null: there is none. */
+  metricsPort: number | null;
 }
 
 export class ConfigError extends Error {
@@ -133,6 +137,16 @@ export const VARIABLES: readonly Variable[] = [
     help: 'folder of the agents that are served to nodes, as make agent-release writes it',
   },
   {
+    name: 'HEADGATE_METRICS_TOKEN',
+    default: '(none)',
+    help: 'token that GET /metrics asks for, at least 16 characters; unset, it is not served on the public port',
+  },
+  {
+    name: 'HEADGATE_METRICS_PORT',
+    default: '(none)',
+    help: 'port of HEADGATE_HOST that serves GET /metrics without a token',
+  },
+  {
     name: 'HTTPS_PROXY',
     default: '(none)',
     help: 'proxy by which https:// git servers, forges, identity providers, Vault and AWS Secrets Manager are reached',
@@ -185,8 +199,21 @@ export function readConfig(env: Environment): Config {
     engineBin: engine(env),
     enrollPerMinute: integer(env, 'HEADGATE_ENROLL_PER_MINUTE', 10, 1, 1_000_000),
     pushWaitSeconds: integer(env, 'HEADGATE_PUSH_WAIT_SECONDS', 3, 1, 60),
+    metricsToken: metricsToken(env.HEADGATE_METRICS_TOKEN),
+    metricsPort: env.HEADGATE_METRICS_PORT ? integer(env, 'HEADGATE_METRICS_PORT', 9_091, 1, 65_535) : null,
     agentReleases: resolve(env.HEADGATE_AGENT_RELEASES || join(import.meta.dirname, '../dist/agent-release')),
   };
+}
+
+const MIN_TOKEN_CHARS = 16;
+
+function metricsToken(token: string | undefined): string | null {
+  if (!token) return null;
+  if (token.length < MIN_TOKEN_CHARS || /\s/.test(token))
+    throw new ConfigError(
+      `HEADGATE_METRICS_TOKEN must have at least ${MIN_TOKEN_CHARS} characters and no blanks`,
+    );
+  return token;
 }
 
 const MOST_CONFIGS = 256 * 1024;

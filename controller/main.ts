@@ -15,6 +15,7 @@ import { close, holdPort, listen } from './compose/listen.ts';
 import { createLoops } from './compose/loops.ts';
 import { assertOidcFile } from './compose/oidc-file.ts';
 import { followRetentionSettings, startSchedules } from './compose/schedules.ts';
+import { startSelfMetrics } from './compose/self-metrics.ts';
 import { createServices } from './compose/services.ts';
 import type { Config } from './config.ts';
 import { withAdvisoryLock } from './database/advisory-lock.ts';
@@ -34,6 +35,7 @@ import { createExecute } from './platform/operation/execute.ts';
 import type { Execute } from './platform/operation/operation.ts';
 import { createLease } from './platform/runtime/lease.ts';
 import { createLogger, type Logger } from './platform/runtime/logger.ts';
+import type { SelfMetrics } from './platform/runtime/self-metrics.ts';
 
 /** The advisory lock under which replicas of one data directory prepare keys and repository. */
 const PREPARING = 7_236_003;
@@ -124,24 +126,27 @@ async function compose(
 
   const lease = createLease({ db: pools.lease, key: 'leader', log });
   lifecycle.onStop('lease', () => lease.stop());
+  let selfMetrics: SelfMetrics | null = null;
   const loops = createLoops({
     ...{ db, clock, log, services, execute, lease, planner, forges },
     gitdir: repository.gitdir,
     uiUrl: config.baseUrl,
     pushWaitMs: config.pushWaitSeconds * 1_000,
+    onPass: (outcome, seconds) => selfMetrics?.pass(outcome, seconds),
   });
   const caughtUp = () => {
     listeningSince = clock.now();
   };
   const fleet = await startFleet({ pools, bus, configs, caughtUp, clock, log, lifecycle });
   behind = fleet.heartbeats.isBehind;
+  selfMetrics = await startSelfMetrics({ config, pools, lease, bus, fleet, lifecycle });
 
   const api = createApi({
     ...{ db: requests, essential, clock, log, services, execute, lease, diskFull },
     baseUrl: config.baseUrl,
     trustedProxies: config.trustedProxies,
     hearsOthers: () => bus.connected(),
-    measures: fleet.measures,
+    ...{ measures: fleet.measures, selfMetrics, metricsToken: config.metricsToken },
     agent: { ...fleet, configs, enrollPerMinute: config.enrollPerMinute },
     git: {
       repository,

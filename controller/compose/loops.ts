@@ -20,10 +20,12 @@ export interface LoopsOptions extends Pick<Context, 'db' | 'clock' | 'log' | 'se
   gitdir: string;
   uiUrl: string;
   pushWaitMs: number;
+  /** Called after each pass of the git reconciler. */
+  onPass(outcome: string, seconds: number): void;
 }
 
-export function createLoops({ planner, forges, gitdir, uiUrl, pushWaitMs, ...shared }: LoopsOptions) {
-  const git = createGitReconciler({ ...shared, gitdir, uiUrl, pushWaitMs });
+export function createLoops({ planner, forges, gitdir, uiUrl, pushWaitMs, onPass, ...shared }: LoopsOptions) {
+  const git = createGitReconciler({ ...shared, gitdir, uiUrl, pushWaitMs, onPass });
   const pullRequests = createPullRequestReconciler({ ...shared, forges, planner });
   const secrets = createSecretReconciler(shared);
   const rollouts = createRolloutReconciler(shared);

@@ -53,6 +53,8 @@ export interface GitReconcilerOptions extends ReconcilerOptions {
   /** The UI's base URL. */
   uiUrl: string;
   pushWaitMs: number;
+  /** Called after each pass, with `failed` for one that threw. */
+  onPass?(outcome: string, seconds: number): void;
 }
 
 const PASS_DEADLINE_MS = 5 * 60_000;
@@ -98,6 +100,18 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
     memories.delete(environmentId);
     afterPush.forget(environmentId);
     await copies.forget(environmentId);
+  }
+
+  async function measured(run: () => Promise<PassResult>): Promise<PassResult> {
+    const startedAt = options.clock.monotonic();
+    let outcome = 'failed';
+    try {
+      const result = await run();
+      outcome = result.outcome;
+      return result;
+    } finally {
+      options.onPass?.(outcome, (options.clock.monotonic() - startedAt) / 1_000);
+    }
   }
 
   async function runPassOver(binding: Binding, pass: LeaderPass<Knex>): Promise<PassResult> {
@@ -157,7 +171,7 @@ export function createGitReconciler(options: GitReconcilerOptions): GitReconcile
         return NOT_FOLLOWED;
       }
       intervals.set(environmentId, intervalOf(binding.intervalSeconds, binding.manifestPolicy) * 1_000);
-      const result = await runPassOver(binding, pass);
+      const result = await measured(() => runPassOver(binding, pass));
       // A name may stand for another object now, so manifests that use it are planned again.
       if (result.counts.renamed + result.counts.deleted > 0) loop.wake(environmentId, 'names changed');
       if (result.requeue) loop.wake(environmentId, 'policy changed');

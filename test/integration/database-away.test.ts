@@ -53,6 +53,8 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       enrollPerMinute: 1_000,
       pushWaitSeconds: 3,
       agentReleases: '/nonexistent',
+      metricsToken: null,
+      metricsPort: null,
     },
     { log: createLogger('info', sink) },
   );

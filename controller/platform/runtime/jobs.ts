@@ -164,6 +164,15 @@ export async function deleteFailedJobs(tx: Knex, before: Date, limit: number): P
   return rowCount;
 }
 
+/** Those that are still to be tried, and those that are tried no more. */
+export async function countJobs(db: Knex): Promise<{ waiting: number; failed: number }> {
+  const { rows } = await db.raw<{ rows: { waiting: number; failed: number }[] }>(
+    `SELECT count(*) FILTER (WHERE attempts < max_attempts) AS waiting,
+       count(*) FILTER (WHERE attempts >= max_attempts) AS failed FROM ${JOBS_SCHEMA}._private_jobs`,
+  );
+  return rows[0] ?? { waiting: 0, failed: 0 };
+}
+
 /** graphile-worker's own lines: warnings and errors as ours, the rest left out. */
 function forward(log: Logger): WorkerLogger {
   return new WorkerLogger(() => (level, message) => {

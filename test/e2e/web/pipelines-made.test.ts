@@ -548,7 +548,7 @@ describe('pipelines made by hand', function () {
     };
     const inDialog = async (where: string, name: string | RegExp): Promise<void> => {
       await dialog(name).waitFor();
-      await page.getByRole('status', { name: /^(Loading|Checking)/ }).waitFor({ state: 'detached' });
+      await settles(() => page.getByRole('status', { name: /^(Loading|Checking)/ }).count(), 0);
       // What the top bar half covers of the page behind counts as too small a target.
       await page.evaluate('scrollTo(0, 0)');
       await check(where);

@@ -121,6 +121,8 @@ describe('the variables of the controller', () => {
     enrollPerMinute: 10,
     pushWaitSeconds: 3,
     agentReleases: join(root, 'dist/agent-release'),
+    metricsToken: null,
+    metricsPort: null,
   };
 
   it('may all be left out', () => {
@@ -189,6 +191,10 @@ describe('the variables of the controller', () => {
     { env: { HEADGATE_ENROLL_PER_MINUTE: '500' }, is: { enrollPerMinute: 500 } },
     { env: { HEADGATE_PUSH_WAIT_SECONDS: '20' }, is: { pushWaitSeconds: 20 } },
     { env: { HEADGATE_AGENT_RELEASES: '/srv/agents' }, is: { agentReleases: '/srv/agents' } },
+    {
+      env: { HEADGATE_METRICS_TOKEN: 'at-least-16-characters', HEADGATE_METRICS_PORT: '9091' },
+      is: { metricsToken: 'at-least-16-characters', metricsPort: 9091 },
+    },
     {
       env: { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'q:2', NO_PROXY: 'x' },
       is: { outgoingProxies: { https: 'http://p:1', http: 'q:2', except: 'x' } },

@@ -68,6 +68,8 @@ export async function startTestController(options: TestControllerOptions = {}): 
     enrollPerMinute: 10_000,
     pushWaitSeconds: 3,
     agentReleases: join(dataDir, 'agent-release'),
+    metricsToken: null,
+    metricsPort: null,
     ...options,
     dataDir,
     databaseUrl,
