@@ -262,6 +262,34 @@ describe('the recorder of metrics', () => {
     expect(await hourSum()).to.be.closeTo(899 * 60, 1e-6);
   });
 
+  it('keeps to what can be added up, whatever an agent reports', async () => {
+    const [one, node] = [recorder(), await aNode()];
+    report(one, node, { eventsIn: 0, uptimeSeconds: 1 });
+    at(20);
+    const huge = { eventsIn: Number.MAX_SAFE_INTEGER, latency: Number.MAX_VALUE, utilization: -5 };
+    report(one, node, { ...huge, uptimeSeconds: 21, restarts: 2 ** 31 - 1 });
+    await one.stop();
+    const row = (await minutes()).at(-1);
+    expect(row).to.deep.include({ exits: 10_000, latency_sum: 86_400_000, utilization: 0 });
+  });
+
+  it('stores the metrics of others where those of one node are refused', async () => {
+    const one = recorder();
+    const nodes = await insertNodes(platform, environmentId, 5);
+    for (const node of nodes) report(one, node, { eventsIn: 0, uptimeSeconds: 1 });
+    at(20);
+    for (const [index, node] of nodes.entries()) {
+      const row = measured({ eventsIn: 100, uptimeSeconds: 21 });
+      // Postgres stores no text with this character.
+      if (index === 2) row.components[0]!.kind = 'so\0urce';
+      one.observe(node, clock.now(), new Map([[pipelineId, { row, at: clock.now() }]]), {});
+    }
+    await one.stop();
+    const counted = await minutes('node_pipeline_minutes');
+    expect(counted.filter((row) => row.events_in === 100)).to.have.length(4);
+    expect(one.sizes().waiting).to.equal(0);
+  });
+
   it('measures the host: busy share and rates of the minute, gauges as they were last', async () => {
     const [one, node] = [recorder(), await aNode()];
     const host = (seconds: number) => ({

@@ -13,6 +13,8 @@ const GAP_MS = 150_000;
 const FRESH_SECONDS = 90;
 /** What was counted over a longer time is shared among its last hours. */
 const MAX_SPREAD_MS = 48 * HOUR_MS;
+/** Between two readings. An agent that tells more is wrong, and would spoil the sum. */
+const MAX_EXITS = 10_000;
 /** What lies further in the future was read before the clock was set back. */
 const CLOCK_TOLERANCE_MS = 120_000;
 
@@ -53,7 +55,8 @@ export function growthOf(base: Base | null, reading: Reading, now: number): Grow
     );
   }
   const since = base.at < reading.at ? base.at : reading.at - MINUTE_MS;
-  const exits = reading.restarts >= base.restarts ? reading.restarts - base.restarts : reading.restarts;
+  const ended = reading.restarts >= base.restarts ? reading.restarts - base.restarts : reading.restarts;
+  const exits = Math.min(ended, MAX_EXITS);
   if (hasRestarted(base, reading)) {
     const from = uptimeMs === null ? since : Math.max(since, reading.at - Math.max(uptimeMs, 1_000));
     return spread({ since: from, exits, reading }, reading.counters, reading.components);

@@ -83,14 +83,21 @@ export function readingOf(pipeline: MeasuredPipeline, at: number): Reading {
       const { in: received, out: sent, errors, discarded = 0 } = component;
       return [component.id, [received, sent, bytesIn, bytesOut, errors, discarded]] as const;
     }),
-    gauges: { latencyMs: pipeline.latencyMs, utilization: pipeline.utilization },
+    gauges: gaugesOf(pipeline.latencyMs, pipeline.utilization),
     componentGauges: components.map(({ kind, latency, utilization }) => ({
       kind,
-      latencyMs: latency === undefined ? null : latency * 1_000,
-      utilization: utilization ?? null,
+      ...gaugesOf(latency === undefined ? null : latency * 1_000, utilization ?? null),
     })),
   };
 }
+
+const MAX_LATENCY_MS = 86_400_000;
+
+/** Agents are not trusted to stay within what can be added up. */
+const gaugesOf = (latencyMs: number | null, utilization: number | null): Gauges => ({
+  latencyMs: latencyMs === null ? null : Math.min(Math.max(latencyMs, 0), MAX_LATENCY_MS),
+  utilization: utilization === null ? null : Math.min(Math.max(utilization, 0), 1),
+});
 
 /** Whether two readings are of one engine process, `later` not before `earlier`. */
 export function isSameEngine(

@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import type { Clock } from '../../../../reconcilers/engine/clock.ts';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import type { Logger } from '../../../platform/runtime/logger.ts';
-import { isInFuture, MINUTE_MS, minuteOf } from './growth.ts';
+import { isInFuture, minuteOf } from './growth.ts';
 import { createHostMeter, type HostMeter, type HostMinute } from './host-meter.ts';
 import { isSameEngine, type MeasuredPipeline, type Reading, readingOf } from './reading.ts';
 import { type NodeReadings, type SeriesReadings, type StoredBase, storeReadings } from './readings-store.ts';
@@ -135,9 +135,7 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
     for (let first = 0; first < ids.length; first += NODES_PER_WRITE) {
       const batch = take(ids.slice(first, first + NODES_PER_WRITE));
       try {
-        const { bases, stale } = await storeReadings(db, batch, known, clock.now());
-        for (const { nodeId, pipelineId, base } of bases) setBase(nodeId, pipelineId, base);
-        for (const series of stale) storeAgain(series);
+        await store(batch);
         if (failing) log.info({ waiting: queue.size }, 'metrics are stored again');
         failing = false;
       } catch (error) {
@@ -149,6 +147,27 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
       }
     }
     return true;
+  }
+
+  /** Finds data that Postgres refuses by halving the batch, so that one node costs no other its metrics. */
+  async function store(batch: readonly NodeReadings[]): Promise<void> {
+    try {
+      const { bases, stale } = await storeReadings(db, batch, known, clock.now());
+      for (const { nodeId, pipelineId, base } of bases) setBase(nodeId, pipelineId, base);
+      for (const one of stale) storeAgain(one);
+    } catch (error) {
+      if (!isRefused(error)) throw error;
+      if (batch.length > 1) {
+        const half = Math.ceil(batch.length / 2);
+        await store(batch.slice(0, half));
+        await store(batch.slice(half));
+        return;
+      }
+      log.warn(
+        { nodeId: batch[0]?.nodeId, reason: messageOf(error) },
+        'metrics of a node could not be stored',
+      );
+    }
   }
 
   const seriesOf = (nodeId: string, pipelineId: string) => nodes.get(nodeId)?.series.get(pipelineId);
@@ -253,11 +272,12 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
   };
 }
 
+/** SQLSTATE classes 22 and 23: the data is at fault, and another try ends the same. */
+const isRefused = (error: unknown): boolean => /^2[23]/.test((error as { code?: string }).code ?? '');
+
 /** Keeps the newest, and every second one of the others: the next reading makes up for a dropped one. */
 function thinned<T>(readings: T[]): T[] {
   if (readings.length <= MAX_WAITING_PER_NODE) return readings;
   const newest = readings.length - MAX_WAITING_PER_NODE / 2;
   return readings.filter((_, index) => index >= newest || index % 2 === 0);
 }
-
-export const MINUTES_OPEN_MS = MINUTE_MS + SPREAD_TICKS * TICK_MS;
