@@ -34,7 +34,7 @@ export async function startSelfMetrics(options: SelfMetricsOptions): Promise<Sel
   return metrics;
 }
 
-/** Answers `GET /metrics` to whoever can reach the port. */
+/** Answers `GET /metrics` without a token. */
 async function listen(metrics: SelfMetrics, { host }: Config, port: number): Promise<() => Promise<void>> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
