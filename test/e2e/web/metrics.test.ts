@@ -66,9 +66,9 @@ describe('the pages of metrics', function () {
     await page.getByRole('group', { name: 'Parts' }).getByRole('button', { name: 'By component' }).click();
     await page.getByRole('img', { name: /^Events: .*parse/ }).waitFor();
     await page.getByRole('group', { name: 'Parts' }).getByRole('button', { name: 'By node' }).click();
-    await page.getByRole('img', { name: /^Events: .*edge-1/ }).waitFor();
+    await page.getByRole('img', { name: /^Events in: .*edge-1/ }).waitFor();
     await page.reload();
-    await page.getByRole('img', { name: /^Events: .*edge-1/ }).waitFor();
+    await page.getByRole('img', { name: /^Events in: .*edge-1/ }).waitFor();
   });
 
   it('zooms into a time that is dragged over, and back', async () => {
@@ -141,9 +141,9 @@ describe('the pages of metrics', function () {
     await page.goto(session.at('metrics'));
     await chart('Bytes').waitFor();
     await page.getByRole('button', { name: 'By pipeline' }).click();
-    await page.getByRole('img', { name: /^Events: orders/ }).waitFor();
+    await page.getByRole('img', { name: /^Events in: orders/ }).waitFor();
     await page.getByRole('button', { name: 'By node' }).click();
-    await page.getByRole('img', { name: /^Events: edge-1/ }).waitFor();
+    await page.getByRole('img', { name: /^Events in: edge-1/ }).waitFor();
   });
 
   it('draws the last hour beside pipelines, nodes and environments at once', async () => {

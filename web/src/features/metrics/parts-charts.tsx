@@ -1,4 +1,7 @@
-/** One line for each of several components, nodes or pipelines. */
+/**
+ * One line for each of several components, nodes or pipelines. Of a source or transform, what it sends; of all others, what
+ * they take in. Of a sink, the bytes that it sends, since those it takes in are not counted.
+ */
 import { useMemo } from 'react';
 import type { MetricsSeries } from '../../../../schemas/api/metrics.ts';
 import { TimeChart } from '../../ui/chart/time-chart.tsx';
@@ -22,21 +25,31 @@ export const PartsCharts = ({ steps, series, zoom }: Props) => {
         values: values(one),
       }));
     return {
-      out: of((one) =>
-        one.mean.eventsOut.map((value, index) => value || (one.mean.eventsIn[index] ?? value)),
+      events: of(({ kind, mean }) =>
+        kind === 'source' || kind === 'transform' ? mean.eventsOut : mean.eventsIn,
       ),
-      bytes: of((one) =>
-        one.mean.bytesOut.map((value, index) => value || (one.mean.bytesIn[index] ?? value)),
-      ),
-      errors: of((one) => one.mean.errors),
+      bytes: of(({ kind, mean }) => (kind === 'sink' ? mean.bytesOut : mean.bytesIn)),
+      errors: of(({ mean }) => mean.errors),
     };
   }, [largest]);
+  const isOfComponents = series.some(({ kind }) => kind !== undefined);
   const common = { times, ...(zoom ? { zoom } : {}) };
   return (
     <>
       <div className="charts">
-        <TimeChart title="Events" series={lines.out} format={formatRate} {...common} />
-        <TimeChart title="Bytes" series={lines.bytes} format={formatBytesRate} binary {...common} />
+        <TimeChart
+          title={isOfComponents ? 'Events' : 'Events in'}
+          series={lines.events}
+          format={formatRate}
+          {...common}
+        />
+        <TimeChart
+          title={isOfComponents ? 'Bytes' : 'Bytes in'}
+          series={lines.bytes}
+          format={formatBytesRate}
+          binary
+          {...common}
+        />
         <TimeChart title="Errors" series={lines.errors} format={formatRate} {...common} />
       </div>
       {series.length > largest.length && (
