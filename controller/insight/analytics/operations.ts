@@ -18,7 +18,7 @@ import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, notFound } from '../../platform/operation/errors.ts';
 import { query } from '../../platform/operation/operation.ts';
 import { csvRow } from '../../platform/text/csv.ts';
-import { type Period, periodOf } from './period.ts';
+import { HOUR_MS, type Period, periodOf } from './period.ts';
 import { type Amounts, costOf, sumVolumes, volumeOf } from './volume.ts';
 import {
   type EnvironmentRef,
@@ -170,8 +170,7 @@ export const costBySink = query({
   output: CostBySink,
   async run(ctx, { environmentId, range }) {
     const period = periodOf(range, ctx.clock.now());
-    const hourMs = 3_600_000;
-    const hourly = { ...period, from: Math.floor(period.from / hourMs) * hourMs };
+    const hourly = { ...period, from: Math.floor(period.from / HOUR_MS) * HOUR_MS };
     const { pricePerGb } = await environmentOf(ctx, environmentId);
     const { total, sinks } = await sumBySink(ctx.db, environmentId, hourly, MAX_COST_SINKS);
     return {

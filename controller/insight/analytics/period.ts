@@ -2,7 +2,7 @@
 import type { AnalyticsRange } from '../../../schemas/api/analytics.ts';
 
 const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 
 export interface Period {
   /** Milliseconds since 1970. */

@@ -39,7 +39,7 @@ import {
   pipelineOnNodes,
   readSeries,
 } from './series/series-queries.ts';
-import { isByHours, type Window, windowOf } from './series/window.ts';
+import { isByHours, type Window, windowByHours, windowOf } from './series/window.ts';
 
 const MINUTES = { pipeline: 60, components: 5, latency: 60 } as const;
 const HOURS = 24;
@@ -275,11 +275,3 @@ export const getRecentRates = query({
     };
   },
 });
-
-/** Steps of an hour. */
-const windowByHours = ({ from, to }: Window): Window => {
-  const hourMs = 3_600_000;
-  const start = Math.floor(from / hourMs) * hourMs;
-  const end = Math.ceil(to / hourMs) * hourMs;
-  return { from: start, to: end, stepSeconds: 3_600, steps: (end - start) / hourMs };
-};

@@ -24,3 +24,10 @@ export function windowOf(minutes: number, end: number): Window {
 
 /** Whether sums by the hour are fine enough for it. */
 export const isByHours = ({ stepSeconds }: Window): boolean => stepSeconds * 1_000 >= HOUR_MS;
+
+/** The same time in steps of an hour, whole ones. */
+export function windowByHours({ from, to }: Window): Window {
+  const start = Math.floor(from / HOUR_MS) * HOUR_MS;
+  const end = Math.ceil(to / HOUR_MS) * HOUR_MS;
+  return { from: start, to: end, stepSeconds: HOUR_MS / 1_000, steps: (end - start) / HOUR_MS };
+}
