@@ -35,6 +35,7 @@ import * as identityProviders from './migrations/0034-identity-providers.ts';
 import * as twoMoreForges from './migrations/0039-two-more-forges.ts';
 import * as objectOverrides from './migrations/0040-object-overrides.ts';
 import * as telemetry from './migrations/0041-telemetry.ts';
+import * as presence from './migrations/0042-presence.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -74,6 +75,7 @@ export const MIGRATIONS: readonly Migration[] = [
   twoMoreForges,
   objectOverrides,
   telemetry,
+  presence,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

@@ -810,6 +810,18 @@ export interface NodePipelinesInsert {
   warnings?: Json | Knex.Raw;
 }
 
+export interface NodePresenceRow {
+  heard_at: Date;
+  node_id: string;
+  state: number | null;
+}
+
+export interface NodePresenceInsert {
+  heard_at: Date | Knex.Raw;
+  node_id: string | Knex.Raw;
+  state?: number | null | Knex.Raw;
+}
+
 export interface NodeReportsRow {
   agent_health: Json;
   agent_labels: Json;
@@ -2162,6 +2174,7 @@ declare module 'knex/types/tables.js' {
     node_minutes: Knex.CompositeTableType<NodeMinutesRow, NodeMinutesInsert, Partial<NodeMinutesInsert>>;
     node_pipeline_minutes: Knex.CompositeTableType<NodePipelineMinutesRow, NodePipelineMinutesInsert, Partial<NodePipelineMinutesInsert>>;
     node_pipelines: Knex.CompositeTableType<NodePipelinesRow, NodePipelinesInsert, Partial<NodePipelinesInsert>>;
+    node_presence: Knex.CompositeTableType<NodePresenceRow, NodePresenceInsert, Partial<NodePresenceInsert>>;
     node_reports: Knex.CompositeTableType<NodeReportsRow, NodeReportsInsert, Partial<NodeReportsInsert>>;
     node_reverts: Knex.CompositeTableType<NodeRevertsRow, NodeRevertsInsert, Partial<NodeRevertsInsert>>;
     nodes: Knex.CompositeTableType<NodesRow, NodesInsert, Partial<NodesInsert>>;

@@ -1,6 +1,13 @@
 /** Rows as one array per column: a statement of a fixed size for any number of rows. */
 
-export type ColumnType = 'text' | 'timestamptz' | 'integer' | 'double precision' | 'boolean' | 'jsonb';
+export type ColumnType =
+  | 'text'
+  | 'timestamptz'
+  | 'integer'
+  | 'bigint'
+  | 'double precision'
+  | 'boolean'
+  | 'jsonb';
 export type Column = readonly [name: string, type: ColumnType, values: unknown[]];
 
 /**

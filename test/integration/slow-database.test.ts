@@ -73,7 +73,7 @@ describe('a fleet whose database hangs', function () {
   });
 
   it('is not called unreachable for what could not be stored', async () => {
-    await controller.db('node_reports').update({ reported_at: new Date(Date.now() - 600_000) });
+    await controller.db('node_presence').update({ heard_at: new Date(Date.now() - 600_000) });
     const health = async () => (await root.query<FleetNode[]>('fleet.list', { environmentId }))[0]?.status;
     await until(async () => (await health()) === 'UNREACHABLE', { what: 'silence', timeoutMs: 10_000 });
     await locked(['node_reports'], async (tx) => {
@@ -87,7 +87,7 @@ describe('a fleet whose database hangs', function () {
       );
     });
     await until(async () => (await health()) === 'HEALTHY', { what: 'it to be heard' });
-    await controller.db('node_reports').update({ reported_at: new Date(Date.now() - 600_000) });
+    await controller.db('node_presence').update({ heard_at: new Date(Date.now() - 600_000) });
     expect(await health(), 'others are given time too').not.to.equal('UNREACHABLE');
   });
 });

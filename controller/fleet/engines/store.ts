@@ -55,8 +55,8 @@ export async function listNodeEngines(
   const { rows } = await db.raw<{ rows: NodeEngineRow[] }>(
     `SELECT n.name, r.agent_labels AS "agentLabels", n.ui_labels AS "uiLabels", r.engine_version AS "engineVersion",
        r.engine_components AS digest
-     FROM nodes n JOIN node_reports r ON r.node_id = n.id
-     WHERE n.environment_id = ? AND n.archived_at IS NULL AND n.token_revoked_at IS NULL AND r.reported_at > ?
+     FROM nodes n JOIN node_reports r ON r.node_id = n.id JOIN node_presence h ON h.node_id = n.id
+     WHERE n.environment_id = ? AND n.archived_at IS NULL AND n.token_revoked_at IS NULL AND h.heard_at > ?
      ORDER BY n.name, n.id`,
     [environmentId, since],
   );

@@ -2,8 +2,9 @@
 import type { Knex } from 'knex';
 import type { RefusedVersion } from '../../../schemas/agent/protocol.ts';
 import type { Draining, LastDrain } from '../../../schemas/api/pipelines.ts';
-import { arrayLiteral, rowsOf } from '../../database/unnest.ts';
+import { rowsOf } from '../../database/unnest.ts';
 import type { StoredComponent } from '../../pipelines/index.ts';
+import { claimPresence } from './presence-store.ts';
 
 export interface NodeReport {
   nodeId: string;
@@ -25,8 +26,10 @@ export interface NodeReport {
   /** Once true, the stored value stays true. */
   deliversLogs: boolean;
   pipelines: PipelineReportRow[];
-  /** Rows of pipelines that are missing in this report may be stored and must be deleted. */
-  deleteMissing: boolean;
+  /** See state-digest.ts. */
+  state: string;
+  /** Written even if its state is the stored one. */
+  mustWrite: boolean;
 }
 
 export interface PipelineReportRow {
@@ -86,24 +89,19 @@ const CRASHES = 2;
 /** A version that stays CRASHED this long counts as crashed, even if no exit was counted: the engine may not even start. */
 const STUCK = '60 seconds';
 
-/** One transaction. Skips deleted nodes. Returns the versions that do not run. */
+/** One transaction. Skips deleted nodes, and nodes that were heard later by another controller. Returns the versions that do not run. */
 export async function writeReports(db: Knex, all: readonly NodeReport[]): Promise<FailingVersion[]> {
   return db.transaction(async (tx) => {
-    // Checked once by index: a join in each statement would read all nodes for every batch.
-    const { rows } = await tx.raw<{ rows: { id: string }[] }>(
-      'SELECT id FROM nodes WHERE id = ANY(?::text[])',
-      [arrayLiteral(all.map((report) => report.nodeId))],
-    );
-    const existing = new Set(rows.map(({ id }) => id));
-    const reports = all.filter((report) => existing.has(report.nodeId));
-    if (reports.length === 0) return [];
-    await writeNodes(tx, reports);
-    const failing = await writePipelines(tx, reports);
+    const newest = await claimPresence(tx, all);
+    // The changes are counted of a report that comes too late as well: its node was sent the new revision.
     await countLabelChanges(
       tx,
-      reports.filter((report) => report.labelChanges > 0),
+      all.filter((report) => report.labelChanges > 0),
     );
-    return failing;
+    const reports = all.filter((report) => newest.has(report.nodeId));
+    if (reports.length === 0) return [];
+    await writeNodes(tx, reports);
+    return writePipelines(tx, reports);
   });
 }
 
@@ -227,12 +225,10 @@ async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise
     failing.push(...rows.flatMap(failuresOf));
   }
   // A node no longer has the pipelines that it no longer reports.
-  const complete = reports.filter((report) => report.deleteMissing);
-  if (complete.length === 0) return failing;
   await tx.raw(
     `DELETE FROM node_pipelines s USING unnest(?::text[], ?::timestamptz[]) AS b(node_id, reported_at)
      WHERE s.node_id = b.node_id AND s.reported_at < b.reported_at`,
-    [complete.map((report) => report.nodeId), complete.map((report) => report.receivedAt)],
+    [reports.map((report) => report.nodeId), reports.map((report) => report.receivedAt)],
   );
   return failing;
 }

@@ -26,7 +26,7 @@ export function summary(status: NodeStatus): NodeSummary {
     ...ownLabels(status),
     groupIds: status.groups.map(({ id }) => id),
     gate: status.gate,
-    lastHeartbeatAt: node.reportedAt,
+    lastHeartbeatAt: node.heardAt,
     enrolledAt: node.enrolledAt,
     archivedAt: node.archivedAt,
     pipelinesDesired: status.desired,

@@ -67,7 +67,7 @@ export function chooseNode(
   };
   const reasonOf = (entry: PipelineOnNode) =>
     unavailableReason(entry, byPush && nodes.get(entry.nodeId)?.agentHealth.pushConnected === false);
-  const lastReportAt = (entry: PipelineOnNode) => nodes.get(entry.nodeId)?.reportedAt?.getTime() ?? 0;
+  const lastReportAt = (entry: PipelineOnNode) => nodes.get(entry.nodeId)?.heardAt?.getTime() ?? 0;
   const [best] = candidates
     .filter((entry) => reasonOf(entry) === null)
     .sort((a, b) => rank(b) - rank(a) || lastReportAt(b) - lastReportAt(a));

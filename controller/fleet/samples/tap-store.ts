@@ -160,12 +160,12 @@ export async function listEndedTaps(
          WHEN p.is_draft OR coalesce(p.deployed_version_id, ro.canary_version_id) IS NULL THEN 'The pipeline was undeployed'
          WHEN n.token_revoked_at IS NOT NULL THEN 'The node was revoked'
          WHEN n.maintenance THEN 'The node went into maintenance'
-         WHEN greatest(r.reported_at, t.created_at) <= :silentSince::timestamptz - 3 * coalesce(r.poll_interval_ms, 0) * interval '1 ms'
+         WHEN greatest(h.heard_at, t.created_at) <= :silentSince::timestamptz - 3 * coalesce(r.poll_interval_ms, 0) * interval '1 ms'
            THEN 'The node stopped reporting'
        END AS reason
        FROM taps t JOIN pipelines p ON p.id = t.pipeline_id JOIN nodes n ON n.id = t.node_id
        LEFT JOIN rollouts ro ON ro.pipeline_id = p.id AND ro.${ACTIVE_ROLLOUT}
-       LEFT JOIN node_reports r ON r.node_id = n.id
+       LEFT JOIN node_reports r ON r.node_id = n.id LEFT JOIN node_presence h ON h.node_id = n.id
      ) checked WHERE reason IS NOT NULL`,
     times,
   );

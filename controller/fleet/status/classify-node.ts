@@ -111,7 +111,7 @@ export function classifyNode(
     if (pipeline && reportOf(pipeline.id)?.status === 'CRASHED') crashed.push(pipeline.name);
   }
   const health = nodeHealth({
-    lastHeartbeatAt: node.reportedAt?.getTime() ?? null,
+    lastHeartbeatAt: node.heardAt?.getTime() ?? null,
     intervalMs,
     unhealthyThreshold: time.settings.unhealthyThreshold,
     now: time.now,

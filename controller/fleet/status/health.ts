@@ -20,13 +20,16 @@ export interface HealthInput {
   revoked: boolean;
 }
 
+/** A heartbeat may be stored this long after it was received. A node is not called silent for that time. */
+const STORED_WITHIN_MS = 1_000;
+
 const REVOKED =
   'Its token was revoked; delete the node-token file in SVC_DATA_DIR and start the agent with a new SVC_TOKEN: it joins as a new node';
 
 export function nodeHealth(input: HealthInput): { status: NodeHealth; reason: string } {
   if (input.revoked) return { status: 'UNREACHABLE', reason: REVOKED };
   if (input.lastHeartbeatAt === null) return { status: 'UNKNOWN', reason: 'It has not sent a heartbeat yet' };
-  const limitMs = input.unhealthyThreshold * input.intervalMs;
+  const limitMs = input.unhealthyThreshold * input.intervalMs + STORED_WITHIN_MS;
   const silentMs = input.now - Math.max(input.lastHeartbeatAt, input.listeningSince);
   if (silentMs > limitMs) {
     const seconds = Math.round((input.now - input.lastHeartbeatAt) / 1000);

@@ -27,7 +27,7 @@ export interface NodeRow {
   enrolledAt: Date | null;
   /** When it was archived; set only if nodes are requested by id or archived ones are requested. */
   archivedAt: Date | null;
-  reportedAt: Date | null;
+  heardAt: Date | null;
   agentVersion: string | null;
   engineVersion: string | null;
   deploymentMode: 'STANDALONE' | 'DOCKER' | null;
@@ -252,11 +252,11 @@ async function readNodes(db: Knex, filter: ReadFilter): Promise<NodeRow[]> {
     `SELECT n.id, n.environment_id AS "environmentId", n.name, n.host, n.os, n.channel,
        n.token_revoked_at IS NOT NULL AS revoked, n.pending_action->>'targetVersion' AS "updateTo", n.maintenance,
        n.ui_labels AS "uiLabels", coalesce(r.agent_labels, '{}') AS "agentLabels", n.enrolled_at AS "enrolledAt", n.archived_at AS "archivedAt",
-       r.reported_at AS "reportedAt", r.agent_version AS "agentVersion", COALESCE(r.engine_version, n.enrolled_engine_version) AS "engineVersion",
+       h.heard_at AS "heardAt", r.agent_version AS "agentVersion", COALESCE(r.engine_version, n.enrolled_engine_version) AS "engineVersion",
        r.deployment_mode AS "deploymentMode", coalesce(r.host_metrics, '{}') AS "hostMetrics",
        coalesce(r.agent_health, '{}') AS "agentHealth", r.running_as AS "runningAs", r.update_error AS "updateError",
        r.poll_interval_ms AS "pollIntervalMs"
-     FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id
+     FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id LEFT JOIN node_presence h ON h.node_id = n.id
      WHERE n.environment_id = ANY(:environmentIds) AND ${NODE_FILTER} ORDER BY n.name, n.id`,
     bindings(filter),
   );

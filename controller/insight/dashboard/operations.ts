@@ -133,7 +133,7 @@ function cardOf(node: NodeRef, status: NodeStatus): NodeCard {
     pipelinesDesired: status.desired,
     pipelinesRunning: status.running,
     pipelinesCrashed: status.crashed,
-    lastHeartbeatAt: status.node.reportedAt,
+    lastHeartbeatAt: status.node.heardAt,
   };
 }
 

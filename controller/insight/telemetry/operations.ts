@@ -164,7 +164,7 @@ export const getNodePipelineRates = query({
     const status = nodes[0];
     return {
       nodeId,
-      at: status?.node.reportedAt ?? null,
+      at: status?.node.heardAt ?? null,
       pipelines: (status?.pipelines ?? []).map((entry) => ({
         pipelineId: entry.pipelineId,
         name: entry.pipelineName,

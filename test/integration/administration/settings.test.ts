@@ -149,7 +149,7 @@ describe('the settings', () => {
         return (await Promise.all(lists)).map(([one]) => one?.status).join();
       };
       await until(async () => (await test.db('node_reports')).length > 0, { what: 'the report' });
-      await test.db('node_reports').update({ reported_at: new Date(Date.now() - 60_000) });
+      await test.db('node_presence').update({ heard_at: new Date(Date.now() - 60_000) });
       await update({ pollIntervalMs: 1_000, unhealthyThreshold: 2 });
       await until(async () => (await statuses()) === 'UNREACHABLE,UNREACHABLE', { what: 'it to be missed' });
       await update({ pollIntervalMs: 300_000, unhealthyThreshold: 2 });

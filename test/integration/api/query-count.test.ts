@@ -289,6 +289,7 @@ describe('the database is asked', () => {
     await multiply(db, 'nodes', { ...fresh, token_id: 'NULL' });
     await multiply(db, 'sessions', { id: fresh.id });
     await multiply(db, 'node_reports', { node_id: "o.node_id || '-' || n" });
+    await multiply(db, 'node_presence', { node_id: "o.node_id || '-' || n" });
     await multiply(db, 'node_pipelines', { node_id: "o.node_id || '-' || n" });
     await multiply(db, 'secrets', { ...fresh, variable: "o.variable || '_' || n" });
     for (const table of [

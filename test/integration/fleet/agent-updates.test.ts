@@ -174,7 +174,7 @@ describe('updates of agents', () => {
       services.listeningSince = () => 0;
       try {
         const hourAgo = new Date(Date.now() - 3_600_000);
-        await test.db('node_reports').where({ node_id: node.nodeId }).update({ reported_at: hourAgo });
+        await test.db('node_presence').where({ node_id: node.nodeId }).update({ heard_at: hourAgo });
         expect(await refused()).to.match(/^PRECONDITION_FAILED: .*No heartbeat for 36\d\d s/);
       } finally {
         services.listeningSince = since;

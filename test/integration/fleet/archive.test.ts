@@ -52,7 +52,7 @@ describe('nodes that are silent for long', () => {
     });
     const at = new Date(Date.now() - days * DAY_MS);
     await test.db('nodes').where({ id: node.nodeId }).update({ enrolled_at: at });
-    await test.db('node_reports').where({ node_id: node.nodeId }).update({ reported_at: at });
+    await test.db('node_presence').where({ node_id: node.nodeId }).update({ heard_at: at });
     return node;
   }
   const archive = (more: Partial<Context> = {}) =>

@@ -30,9 +30,11 @@ describe('the status of a commit that came in', () => {
         ...{ id, environment_id: env.id, name, host: `${name}.example.org`, token_hash: id },
         enrolled_at: new Date(),
       });
-      await scene.db('node_reports').insert({
-        ...{ node_id: id, reported_at: new Date(Date.now() + 3_600_000), engine_version: 'vector 0.57.0' },
-      });
+      const inAnHour = new Date(Date.now() + 3_600_000);
+      await scene
+        .db('node_reports')
+        .insert({ node_id: id, reported_at: inAnHour, engine_version: 'vector 0.57.0' });
+      await scene.db('node_presence').insert({ node_id: id, heard_at: inAnHour });
     }
   }
   /** These nodes report the pipeline like this from now on. */

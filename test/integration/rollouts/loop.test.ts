@@ -81,6 +81,10 @@ describe('the loop over rollouts', () => {
       .insert({ ...node, reported_at: at, agent_version: '1' })
       .onConflict('node_id')
       .merge({ reported_at: at });
+    await db('node_presence')
+      .insert({ ...node, heard_at: at })
+      .onConflict('node_id')
+      .merge();
     const row = { status: 'RUNNING', restarts: 0, ...of, reported_at: at };
     await db('node_pipelines')
       .insert({ ...node, pipeline_id: pipelineId, status_since: at, version: 1, ...row })

@@ -324,7 +324,7 @@ describe('live taps', () => {
             .db('taps')
             .where({ id: tapId })
             .update({ created_at: new Date(Date.now() - 100_000) });
-          await test.db('node_reports').update({ reported_at: new Date(Date.now() - 100_000) });
+          await test.db('node_presence').update({ heard_at: new Date(Date.now() - 100_000) });
         },
       ],
     ];

@@ -12,7 +12,7 @@ import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { type Bus, createBus } from '../../../controller/platform/runtime/bus.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import { QUIET, type TestPlatform } from '../harness/platform.ts';
 
 export interface EnrolledNode {
@@ -53,9 +53,15 @@ export async function insertNodes(
 }
 
 /** What a controller has for nodes, beginning with an empty memory. */
-export async function startFleetParts({ db, url }: TestPlatform) {
+export async function startFleetParts(
+  { db, url }: TestPlatform,
+  {
+    clock = manualClock(Date.parse('2026-11-23T09:00:00Z')),
+    busyPerSecond,
+    spread,
+  }: { clock?: ManualClock; busyPerSecond?: number; spread?: () => number } = {},
+) {
   const log = QUIET;
-  const clock = manualClock(Date.parse('2026-11-23T09:00:00Z'));
   const bus: Bus = createBus({ url, log });
   await bus.start();
   const keyring = createKeyring('0123456789abcdef0123456789abcdef');
@@ -70,6 +76,7 @@ export async function startFleetParts({ db, url }: TestPlatform) {
     updates: { onHeartbeat: () => {} },
     components: createComponentLists({ db, log }),
     now: () => clock.now(),
+    ...{ busyPerSecond, spread },
     onCaughtUp: () => {},
   });
   return {

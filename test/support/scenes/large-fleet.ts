@@ -44,6 +44,7 @@ export async function writeLargeFleet(
      FROM generate_series(1, :nodes) n`,
     { nodes },
   );
+  await db.raw('INSERT INTO node_presence (node_id, heard_at) SELECT node_id, reported_at FROM node_reports');
   await db.raw(
     `INSERT INTO node_pipelines (node_id, pipeline_id, version, status, status_since, reported_at)
      SELECT 'cnode' || lpad(n::text, 20, '0'), 'cstream' || lpad(p::text, 18, '0'),

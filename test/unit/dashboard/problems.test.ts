@@ -19,7 +19,7 @@ const WELL: GitErrors = { lastError: null, suspended: false, importErrors: [] };
 const told = (status: Joined, git: GitErrors | null = null) =>
   problemsOf(status, git).map(({ key, tone }) => `${key} ${tone}`);
 const crash = reportRow({ status: 'CRASHED', lastError: 'exit code 78\nmore' });
-const silent = nodeRow({ reportedAt: secondsAgo(3_600) });
+const silent = nodeRow({ heardAt: secondsAgo(3_600) });
 
 describe('what is wrong in an environment', () => {
   it('is nothing where everything that should run runs', () => {
@@ -107,7 +107,7 @@ describe('the counts of an environment', () => {
 
   it('add up', () => {
     const status = joined({
-      nodes: [nodeRow(), { ...silent, id: 'n2' }, nodeRow({ id: 'n3', reportedAt: null, maintenance: true })],
+      nodes: [nodeRow(), { ...silent, id: 'n2' }, nodeRow({ id: 'n3', heardAt: null, maintenance: true })],
       pipelines: [pipelineRow(), pipelineRow({ id: 'p2', isDraft: true })],
     });
     expect(countNodes(status.nodes)).to.deep.equal({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { toRow } from '../../../controller/fleet/heartbeats/ingest.ts';
+import { toRow } from '../../../controller/fleet/heartbeats/report-row.ts';
 import type { ComponentMetric, PipelineReport } from '../../../schemas/agent/protocol.ts';
 
 const report = (more: Partial<PipelineReport> = {}): PipelineReport => ({

@@ -46,8 +46,8 @@ const chosen = (choice: ReturnType<typeof chooseNode>) =>
 describe('the node that is asked', () => {
   it('has the deployed version, then a push channel, then was heard of last', () => {
     const old: Has = { node: { agentHealth: { pushConnected: true } }, report: { version: 1 } };
-    const slow: Has = { node: { reportedAt: secondsAgo(9) } };
-    const pushed: Has = { node: { reportedAt: secondsAgo(9), agentHealth: { pushConnected: true } } };
+    const slow: Has = { node: { heardAt: secondsAgo(9) } };
+    const pushed: Has = { node: { heardAt: secondsAgo(9), agentHealth: { pushConnected: true } } };
     expect(chosen(chooseNode(joined(old, slow)))).to.equal('n2');
     expect(chosen(chooseNode(joined(old, slow, pushed, {})))).to.equal('n3');
     expect(chosen(chooseNode(joined(slow, {})))).to.equal('n2');
@@ -64,7 +64,7 @@ describe('the node that is asked', () => {
   for (const { reason, has, told } of [
     {
       reason: 'silent',
-      has: { node: { reportedAt: secondsAgo(60) } },
+      has: { node: { heardAt: secondsAgo(60) } },
       told: 'node-1 has not reported lately',
     },
     { reason: 'in maintenance', has: { node: { maintenance: true } }, told: 'node-1 is in maintenance' },
@@ -84,9 +84,9 @@ describe('the node that is asked', () => {
 
   it('has a push channel where it can be told in no other way', () => {
     const cut: Has = { node: { agentHealth: { pushConnected: false } } };
-    expect(
-      chosen(chooseNode(joined(cut, { node: { reportedAt: secondsAgo(9) } }), { byPush: true })),
-    ).to.equal('n2');
+    expect(chosen(chooseNode(joined(cut, { node: { heardAt: secondsAgo(9) } }), { byPush: true }))).to.equal(
+      'n2',
+    );
     expect(chosen(chooseNode(joined(cut)))).to.equal('n1');
     expect(chosen(chooseNode(joined(cut), { byPush: true }))).to.match(/node-1 has no push channel/);
   });

@@ -104,7 +104,7 @@ describe('what should run, joined with what runs', () => {
   });
 
   it('takes the larger of the two intervals for how long a node may be silent', () => {
-    const silent = { reportedAt: secondsAgo(60) };
+    const silent = { heardAt: secondsAgo(60) };
     expect(onlyNode(joined({ nodes: [nodeRow(silent)] })).health).to.equal('UNREACHABLE');
     expect(onlyNode(joined({ nodes: [nodeRow({ ...silent, pollIntervalMs: 30_000 })] })).health).to.equal(
       'HEALTHY',
@@ -112,7 +112,7 @@ describe('what should run, joined with what runs', () => {
   });
 
   it('counts no rates of a silent node, nor of one where the pipeline does not run', () => {
-    const silent = joined({ nodes: [nodeRow({ reportedAt: secondsAgo(60) })] });
+    const silent = joined({ nodes: [nodeRow({ heardAt: secondsAgo(60) })] });
     expect(onlyPipeline(silent).rates.eventsIn).to.equal(0);
     expect(onlyPipeline(silent).onNodes[0]?.eventsIn).to.equal(1_000);
     expect(onlyPipeline(joined({ reports: [reportRow({ status: 'CRASHED' })] })).rates.eventsIn).to.equal(0);

@@ -14,7 +14,7 @@ export interface RunningChecksum {
 export async function listRunningChecksums(db: Knex, environmentId: string): Promise<RunningChecksum[]> {
   return db('node_pipelines as np')
     .join('nodes as n', 'n.id', 'np.node_id')
-    .leftJoin('node_reports as r', 'r.node_id', 'n.id')
+    .leftJoin('node_presence as h', 'h.node_id', 'n.id')
     .where({ 'n.environment_id': environmentId, 'n.archived_at': null })
     .select({
       nodeId: 'np.node_id',
@@ -22,7 +22,7 @@ export async function listRunningChecksums(db: Knex, environmentId: string): Pro
       version: 'np.version',
       status: 'np.status',
       checksum: 'np.config_checksum',
-      heardAt: 'r.reported_at',
+      heardAt: 'h.heard_at',
     });
 }
 

@@ -163,7 +163,7 @@ function nodesOf(
       checksum: report?.checksum ?? null,
       expected: pair.desired ? (expected ?? null) : null,
       version: report?.version ?? null,
-      heardAt: report?.heardAt ?? node.reportedAt,
+      heardAt: report?.heardAt ?? node.heardAt,
     });
   }
   differing.sort((a, b) => (a.host < b.host ? -1 : a.host > b.host ? 1 : 0));

@@ -20,10 +20,10 @@ export async function archiveSilent(tx: Knex, at: Date, limit: number): Promise<
   const { rows } = await tx.raw<{ rows: ArchivedNode[] }>(
     `UPDATE nodes n SET archived_at = :at FROM (
        SELECT o.id, e.team_id, e.archive_nodes_after_days AS after_days,
-         greatest(o.enrolled_at, o.unarchived_at, r.reported_at) AS silent_since
-       FROM nodes o JOIN environments e ON e.id = o.environment_id LEFT JOIN node_reports r ON r.node_id = o.id
+         greatest(o.enrolled_at, o.unarchived_at, h.heard_at) AS silent_since
+       FROM nodes o JOIN environments e ON e.id = o.environment_id LEFT JOIN node_presence h ON h.node_id = o.id
        WHERE o.archived_at IS NULL AND o.enrolled_at IS NOT NULL AND e.archive_nodes_after_days > 0
-         AND greatest(o.enrolled_at, o.unarchived_at, r.reported_at)
+         AND greatest(o.enrolled_at, o.unarchived_at, h.heard_at)
            < :at::timestamptz - e.archive_nodes_after_days * interval '1 day'
        ORDER BY o.id LIMIT :limit FOR UPDATE OF o SKIP LOCKED) s
      WHERE n.id = s.id
