@@ -15,19 +15,30 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
 /** The body: 413 over the limit (bytes), 400 for what is not UTF-8. */
 export async function readText(request: IncomingMessage, limit: number): Promise<string> {
   assertDeclaredLength(request, limit);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  // A stream that is left early would be destroyed, and the connection with it, before the answer is out.
-  const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
-  }
-  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  const bytes = await readBytes(request, limit);
   // What cannot be read would be replaced in silence, in the value of a secret too.
   if (!isUtf8(bytes)) throw badRequest('The body is not UTF-8');
   return bytes.toString('utf8');
+}
+
+/** By events, which cost a fraction of an iterator. The request is not destroyed, or the answer could not be sent. */
+function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      chunks.push(chunk);
+      if (size <= limit) return;
+      request.pause();
+      reject(tooLarge(limit));
+    });
+    request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
+    request.on('error', reject);
+    request.on('close', () => {
+      if (!request.complete) reject(badRequest('The body ended early'));
+    });
+  });
 }
 
 /** 413 for a body that says itself that it is over the limit (bytes), before any of it is read. */

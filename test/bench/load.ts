@@ -77,7 +77,8 @@ export async function drive(load: Load): Promise<Outcome> {
     if (load.rate === undefined) continue;
     const wanted = Math.floor(((Math.min(performance.now(), endsAt) - startedAt) / 1_000) * load.rate);
     for (; planned < wanted; planned += 1) due.push(startedAt + (planned / load.rate) * 1_000);
-    while (due.length > 0 && idle.length > 0) pump(idle.pop()!);
+    // In turn: a server closes a connection that is never used.
+    while (due.length > 0 && idle.length > 0) pump(idle.shift()!);
   }
   if (load.count !== undefined) due.length = 0;
   while (idle.length < lanes.length) await sleep(1);

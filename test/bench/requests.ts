@@ -14,9 +14,12 @@ export function pollRequest(node: BenchNode, etag?: string): Buffer {
 export const COUNTER_BASE = 1_000_000_000;
 const TOKEN_PLACE = 'T'.repeat(95);
 
+/** Added to restarts, so that all are written with as many digits. */
+export const RESTARTS_BASE = 10_000_000;
+
 /**
- * Makes heartbeats by patching token and counters into one template. `sequence` up to 999,999,999 appears in every
- * pipeline's `eventsIn`, added to COUNTER_BASE.
+ * Makes heartbeats by patching token, counters and restarts into one template. `sequence` up to 999,999,999 appears in every
+ * pipeline's `eventsIn`, added to COUNTER_BASE; `restarts` up to 9,999,999, which are state, added to RESTARTS_BASE.
  */
 export function heartbeatWriter(pipelineIds: readonly string[]) {
   const body = JSON.stringify(heartbeat(pipelineIds));
@@ -25,12 +28,16 @@ export function heartbeatWriter(pipelineIds: readonly string[]) {
     `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   const template = Buffer.from(text, 'latin1');
   const tokenAt = text.indexOf(TOKEN_PLACE);
-  const counters = [...text.matchAll(/"eventsIn":1/g)].map((match) => match.index + match[0].length);
-  return (node: BenchNode, sequence: number): Buffer => {
+  const placesAfter = (start: RegExp) =>
+    [...text.matchAll(start)].map((match) => match.index + match[0].length);
+  const counters = placesAfter(/"eventsIn":1/g);
+  const states = placesAfter(/"restarts":1/g);
+  return (node: BenchNode, sequence: number, restarts = 0): Buffer => {
     const request = Buffer.from(template);
     request.write(node.token, tokenAt, 'latin1');
     const digits = String(sequence).padStart(9, '0');
     for (const at of counters) request.write(digits, at, 'latin1');
+    if (restarts > 0) for (const at of states) request.write(String(restarts).padStart(7, '0'), at, 'latin1');
     return request;
   };
 }
@@ -62,7 +69,7 @@ function heartbeat(pipelineIds: readonly string[]): HeartbeatRequest {
       eventsDiscarded: 12,
       utilization: 0.12,
       configChecksum: `sha256:${'ab'.repeat(32)}`,
-      restarts: 0,
+      restarts: RESTARTS_BASE,
       lastError: null,
       componentMetrics: [
         component('in', 'source'),

@@ -2,7 +2,7 @@
  * Tells state from measures. State is what people and reconcilers act on: statuses, versions, errors, labels, ports. It is
  * stored when it changes. Measures are counters, rates and gauges, which move with each heartbeat. Pure.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { NodeReport, PipelineReportRow } from './store.ts';
 
 /** A 64-bit digest of a report's state as decimal text, which is how Postgres sends a bigint. */
@@ -20,7 +20,7 @@ export function stateDigest(report: Omit<NodeReport, 'state' | 'mustWrite'>): st
     report.deliversLogs,
     report.pipelines.map(pipelineState).sort(([a], [b]) => (a < b ? -1 : 1)),
   ]);
-  return createHash('sha1').update(state).digest().readBigInt64BE().toString();
+  return BigInt.asIntN(64, BigInt(`0x${hash('sha1', state, 'hex').slice(0, 16)}`)).toString();
 }
 
 const pipelineState = (row: PipelineReportRow): [string, ...unknown[]] => [

@@ -98,7 +98,10 @@ export async function untilStored(fleet: BenchFleet, last: SwarmReport): Promise
     let differences = Number.NaN;
     await until(
       async () => {
-        differences = await storedOtherwise(db, fleet.nodes, (index) => last.accepted[index]!);
+        differences = await storedOtherwise(db, fleet.nodes, (index) => {
+          const restarts = last.accepted[index]!;
+          return restarts < 0 ? undefined : restarts;
+        });
         return differences === 0;
       },
       { what: 'all is stored', timeoutMs: 20_000, everyMs: 1_000 },

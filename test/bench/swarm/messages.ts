@@ -24,8 +24,7 @@ export type SwarmOrder =
 
 export interface SwarmReport {
   samples: SampleArrays;
-  /** By node: the counter of the last heartbeat that it sent, and of the last one that was answered with 200. */
-  sent: Int32Array;
+  /** By node: the restarts in the last heartbeat that was answered with 200; -1 where none was. */
   accepted: Int32Array;
   /** The swarm's own CPU since the last report, milliseconds. */
   cpuMs: number;

@@ -17,6 +17,8 @@ const HEARTBEAT_PATIENCE_MS = 10_000;
 const PUSH_DEBOUNCE_MS = 1_000;
 /** A heartbeat follows its poll. */
 const HEARTBEAT_AFTER_MS = 50;
+/** Engines restart in one heartbeat of so many; a prime, so that it is another node's each time. */
+const STATE_CHANGES_EVERY = 101;
 
 /** Of a node's requests of one kind. */
 interface Course {
@@ -26,7 +28,7 @@ interface Course {
 
 export class Nodes {
   readonly samples = new Samples();
-  readonly sent: Int32Array;
+  /** By node: the restarts in the last heartbeat that was accepted; -1 where none was. */
   readonly accepted: Int32Array;
   readonly #plan: SwarmPlan;
   readonly #lanes: Lane[];
@@ -35,6 +37,7 @@ export class Nodes {
   readonly #wheel: Wheel;
   readonly #writers = new Map<string, ReturnType<typeof heartbeatWriter>>();
   #streams: Streams | undefined;
+  readonly #restarts: Int32Array;
   #sequence = 0;
   #running = false;
   #conditional = true;
@@ -43,8 +46,8 @@ export class Nodes {
   constructor(plan: SwarmPlan) {
     const count = plan.nodes.length;
     this.#plan = plan;
-    this.sent = new Int32Array(count);
-    this.accepted = new Int32Array(count);
+    this.accepted = new Int32Array(count).fill(-1);
+    this.#restarts = new Int32Array(count);
     this.#lanes = Array.from({ length: Math.min(plan.connections, count) }, () => new Lane(plan.port));
     this.#etags = new Array(count).fill(undefined);
     this.#courses = Array.from({ length: count * 2 }, () => ({ under: [] }));
@@ -136,19 +139,20 @@ export class Nodes {
     if (course.under.length > 1) return;
     const lane = this.#lanes[node % this.#lanes.length]!;
     const held = lane.isBusy;
-    let sequence = 0;
+    let restarts = 0;
     const which = this.#plan.nodes[node]!;
     lane.add({
       patienceMs: kind === POLL ? POLL_PATIENCE_MS : HEARTBEAT_PATIENCE_MS,
       bytes: () => {
         if (kind === POLL) return pollRequest(which, this.#conditional ? this.#etags[node] : undefined);
-        sequence = ++this.#sequence;
-        this.sent[node] = sequence;
-        return this.#writers.get(which.environment.id)!(which, sequence);
+        this.#sequence += 1;
+        if (this.#sequence % STATE_CHANGES_EVERY === 0) this.#restarts[node]! += 1;
+        restarts = this.#restarts[node]!;
+        return this.#writers.get(which.environment.id)!(which, this.#sequence, restarts);
       },
       ended: (status, etag, sent) => {
         if (etag !== '') this.#etags[node] = etag;
-        if (kind === HEARTBEAT && status === 200) this.accepted[node] = sequence;
+        if (kind === HEARTBEAT && status === 200) this.accepted[node] = restarts;
         const ended = clock();
         for (const [later, at] of course.under.splice(0).entries())
           this.samples.add({ kind, node, status, due: at, sent: later === 0 ? sent : 0, ended, held });

@@ -34,7 +34,6 @@ process.on('message', (message: SwarmOrder) => {
       answer({
         done: 'report',
         samples: nodes.samples.take(),
-        sent: nodes.sent,
         accepted: nodes.accepted,
         cpuMs: (user + system) / 1_000,
         streamsOpen: nodes.streamsOpen,
