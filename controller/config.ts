@@ -45,6 +45,15 @@ export interface Config {
   metricsToken: string | null;
   /** A port of its own for `GET /metrics`, which asks for no token; null: there is none. */
   metricsPort: number | null;
+  /** Keeps points of minutes in the place of Postgres; null: there is none. */
+  metricsStore: MetricsStoreConfig | null;
+}
+
+export interface MetricsStoreConfig {
+  writeUrl: string;
+  readUrl: string;
+  /** Value of the header; null for none. */
+  authorization: string | null;
 }
 
 export class ConfigError extends Error {
@@ -147,6 +156,23 @@ export const VARIABLES: readonly Variable[] = [
     help: 'port of HEADGATE_HOST that serves GET /metrics without a token',
   },
   {
+    name: 'HEADGATE_METRICS_WRITE_URL',
+    default: '(none)',
+    help: 'address for Prometheus remote write of a store that keeps metrics by the minute, in place of Postgres',
+  },
+  {
+    name: 'HEADGATE_METRICS_READ_URL',
+    default: '(none)',
+    help: 'address before /api/v1/query_range of that store',
+  },
+  {
+    name: 'HEADGATE_METRICS_STORE_TOKEN',
+    default: '(none)',
+    help: 'bearer token for both; or HEADGATE_METRICS_STORE_USER and HEADGATE_METRICS_STORE_PASSWORD',
+  },
+  { name: 'HEADGATE_METRICS_STORE_USER', default: '(none)', help: 'user name for both, by basic auth' },
+  { name: 'HEADGATE_METRICS_STORE_PASSWORD', default: '(none)', help: 'its password' },
+  {
     name: 'HTTPS_PROXY',
     default: '(none)',
     help: 'proxy by which https:// git servers, forges, identity providers, Vault and AWS Secrets Manager are reached',
@@ -201,6 +227,7 @@ export function readConfig(env: Environment): Config {
     pushWaitSeconds: integer(env, 'HEADGATE_PUSH_WAIT_SECONDS', 3, 1, 60),
     metricsToken: metricsToken(env.HEADGATE_METRICS_TOKEN),
     metricsPort: env.HEADGATE_METRICS_PORT ? integer(env, 'HEADGATE_METRICS_PORT', 9_091, 1, 65_535) : null,
+    metricsStore: metricsStore(env),
     agentReleases: resolve(env.HEADGATE_AGENT_RELEASES || join(import.meta.dirname, '../dist/agent-release')),
   };
 }
@@ -214,6 +241,52 @@ function metricsToken(token: string | undefined): string | null {
       `HEADGATE_METRICS_TOKEN must have at least ${MIN_TOKEN_CHARS} characters and no blanks`,
     );
   return token;
+}
+
+function metricsStore(env: Environment): MetricsStoreConfig | null {
+  const [writeUrl, readUrl] = (['HEADGATE_METRICS_WRITE_URL', 'HEADGATE_METRICS_READ_URL'] as const).map(
+    (name) => storeUrl(name, env[name]),
+  );
+  const token = env.HEADGATE_METRICS_STORE_TOKEN;
+  const user = env.HEADGATE_METRICS_STORE_USER;
+  const password = env.HEADGATE_METRICS_STORE_PASSWORD;
+  if (!writeUrl && !readUrl) {
+    if (token || user || password)
+      throw new ConfigError(
+        'HEADGATE_METRICS_STORE_… needs HEADGATE_METRICS_WRITE_URL and HEADGATE_METRICS_READ_URL',
+      );
+    return null;
+  }
+  if (!writeUrl || !readUrl)
+    throw new ConfigError(
+      'Set both, HEADGATE_METRICS_WRITE_URL and HEADGATE_METRICS_READ_URL, or none of them',
+    );
+  if (token && (user || password))
+    throw new ConfigError('Set HEADGATE_METRICS_STORE_TOKEN or a user and a password, not both');
+  if (Boolean(user) !== Boolean(password))
+    throw new ConfigError(
+      'Set both, HEADGATE_METRICS_STORE_USER and HEADGATE_METRICS_STORE_PASSWORD, or none of them',
+    );
+  // The values are not quoted.
+  if ([token, user, password].some((value) => value && /[\r\n\0]/.test(value)))
+    throw new ConfigError('HEADGATE_METRICS_STORE_… must be one line each');
+  const authorization = token
+    ? `Bearer ${token}`
+    : user
+      ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+      : null;
+  return { writeUrl, readUrl, authorization };
+}
+
+/** The value is not quoted: it may hold a password. */
+function storeUrl(name: string, text: string | undefined): string | null {
+  if (!text) return null;
+  const parsed = URL.parse(text);
+  if (!parsed || !/^https?:$/.test(parsed.protocol) || parsed.username || parsed.password || parsed.hash)
+    throw new ConfigError(
+      `${name} must be an http:// or https:// address without a user or password, which have variables of their own`,
+    );
+  return parsed.href;
 }
 
 const MOST_CONFIGS = 256 * 1024;

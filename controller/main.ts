@@ -137,9 +137,15 @@ async function compose(
   const caughtUp = () => {
     listeningSince = clock.now();
   };
-  const fleet = await startFleet({ pools, bus, configs, caughtUp, clock, log, lifecycle });
+  const fleet = await startFleet({
+    ...{ pools, bus, configs, caughtUp, clock, log, lifecycle },
+    minutes: services.minutes,
+  });
   behind = fleet.heartbeats.isBehind;
-  selfMetrics = await startSelfMetrics({ config, pools, lease, bus, fleet, lifecycle });
+  selfMetrics = await startSelfMetrics({
+    ...{ config, pools, lease, bus, fleet, lifecycle },
+    minutes: services.minutes,
+  });
 
   const api = createApi({
     ...{ db: requests, essential, clock, log, services, execute, lease, diskFull },

@@ -12,7 +12,7 @@ import {
 } from '../fleet/index.ts';
 import { createLogIngest } from '../fleet/logs/index.ts';
 import { createSampleIngest, createTaps } from '../fleet/samples/index.ts';
-import { createRecorder } from '../insight/telemetry/index.ts';
+import { createRecorder, type MinuteStore } from '../insight/telemetry/index.ts';
 import type { Bus } from '../platform/runtime/bus.ts';
 import type { Logger } from '../platform/runtime/logger.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -21,6 +21,7 @@ export interface FleetOptions {
   pools: Pools;
   bus: Bus;
   configs: ConfigServer;
+  minutes: MinuteStore;
   /** Called once all heartbeats that waited for the database are stored. */
   caughtUp: () => void;
   clock: Clock;
@@ -29,7 +30,7 @@ export interface FleetOptions {
 }
 
 export async function startFleet(options: FleetOptions) {
-  const { pools, bus, configs, caughtUp: onCaughtUp, clock, log, lifecycle } = options;
+  const { pools, bus, configs, minutes, caughtUp: onCaughtUp, clock, log, lifecycle } = options;
   const { essential, requests, background: db } = pools;
   const directory = createNodeDirectory({ db: essential, bus, clock });
   lifecycle.onStop('node directory', () => directory.stop());
@@ -41,7 +42,7 @@ export async function startFleet(options: FleetOptions) {
   lifecycle.onStop('updates of agents', () => updates.stop());
   const returns = createNodeReturns({ db, bus, clock, log });
   lifecycle.onStop('returns of archived nodes', () => returns.stop());
-  const measures = createRecorder({ db, clock, log });
+  const measures = createRecorder({ db, minutes, clock, log });
   lifecycle.onStop('metrics', () => measures.stop());
   const heartbeats = createHeartbeatIngest({
     ...{ db: essential, bus, log, directory, configs, logs, updates, measures, onCaughtUp },

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type Config, ConfigError } from '../config.ts';
 import type { Pools } from '../database/pools.ts';
 import type { HeartbeatIngest, NodeDirectory, PushHub } from '../fleet/index.ts';
-import type { Recorder } from '../insight/telemetry/index.ts';
+import type { MinuteStore, Recorder } from '../insight/telemetry/index.ts';
 import type { NamedBus } from '../platform/runtime/bus.ts';
 import { countJobs } from '../platform/runtime/jobs.ts';
 import type { Lease } from '../platform/runtime/lease.ts';
@@ -21,6 +21,7 @@ export interface SelfMetricsOptions {
   lease: Lease;
   bus: Pick<NamedBus, 'connected'>;
   fleet: { heartbeats: HeartbeatIngest; directory: NodeDirectory; push: PushHub; measures: Recorder };
+  minutes: Pick<MinuteStore, 'sizes'>;
   lifecycle: Lifecycle;
 }
 
@@ -64,7 +65,7 @@ async function listen(metrics: SelfMetrics, { host }: Config, port: number): Pro
 
 const one = (value: number) => [{ value }];
 
-function sourcesOf({ pools, lease, bus, fleet }: SelfMetricsOptions): Source[] {
+function sourcesOf({ pools, lease, bus, fleet, minutes }: SelfMetricsOptions): Source[] {
   const { heartbeats, directory, push, measures } = fleet;
   return [
     {
@@ -99,6 +100,14 @@ function sourcesOf({ pools, lease, bus, fleet }: SelfMetricsOptions): Source[] {
     {
       ...{ name: 'headgate_metric_readings_waiting', help: 'Readings of engines that wait to be stored.' },
       read: () => one(measures.sizes().waiting),
+    },
+    {
+      ...{
+        name: 'headgate_metrics_store_samples',
+        help: 'Samples for the metrics store: those that wait, and those that were dropped since the start.',
+      },
+      label: 'state',
+      read: () => Object.entries(minutes.sizes()).map(([state, value]) => ({ labels: { state }, value })),
     },
     {
       ...{ name: 'headgate_push_connections', help: 'Agents with an open push channel.' },

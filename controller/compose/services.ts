@@ -13,6 +13,7 @@ import { createReleases } from '../fleet/releases/index.ts';
 import { createSnapshots } from '../fleet/status/index.ts';
 import { createPasswords, type PasswordCost } from '../identity/access/index.ts';
 import { createIdentityProvider } from '../identity/oidc/index.ts';
+import { createPrometheusMinutes, postgresMinutes } from '../insight/telemetry/index.ts';
 import { createEngineChecks } from '../pipelines/engine/index.ts';
 import type { Keyring } from '../platform/crypto/keyring.ts';
 import { createOutgoing, createTargetGuard } from '../platform/net/outgoing/index.ts';
@@ -68,9 +69,13 @@ export function createServices(options: ServicesOptions) {
   lifecycle.onStop('forges', () => forges.close());
   const outgoing = createOutgoing({ guard, proxies, log });
   lifecycle.onStop('outgoing requests', () => outgoing.close());
+  const minutes = config.metricsStore
+    ? createPrometheusMinutes({ ...config.metricsStore, clock, log })
+    : postgresMinutes;
+  lifecycle.onStop('metrics store', () => minutes.stop());
   const planner = createPlanner();
   const services: Services = {
-    ...{ bus, jobs, keyring, secretStores, engine, forges, statuses, outgoing },
+    ...{ bus, jobs, keyring, secretStores, engine, forges, statuses, outgoing, minutes },
     passwords: createPasswords(options.passwordCost),
     baseUrl: config.baseUrl,
     cloneUrl: `${config.baseUrl}/git/${repository.name}`,

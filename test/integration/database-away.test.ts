@@ -55,6 +55,7 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       agentReleases: '/nonexistent',
       metricsToken: null,
       metricsPort: null,
+      metricsStore: null,
     },
     { log: createLogger('info', sink) },
   );

@@ -24,19 +24,16 @@ import { environmentScope, objectScope } from '../../identity/access/index.ts';
 import { listComponentReports } from '../../pipelines/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { query } from '../../platform/operation/operation.ts';
+import type { EnvironmentFilter, SeriesOptions } from './minutes/minute-store.ts';
 import { componentsNow } from './series/components-now.ts';
 import { emptySeries } from './series/empty-series.ts';
-import { readMarks } from './series/marks-queries.ts';
-import { readHost } from './series/node-queries.ts';
+import { readHourExits, readMarks } from './series/marks-queries.ts';
 import {
-  componentMinutes,
   environmentSource,
   largestSeries,
   namesOf,
-  nodeThroughput,
+  needsNodes,
   pipelineHours,
-  pipelineMinutes,
-  pipelineOnNodes,
   readSeries,
 } from './series/series-queries.ts';
 import { isByHours, type Window, windowByHours, windowOf } from './series/window.ts';
@@ -56,15 +53,14 @@ const endOf = (ctx: Context, end: Date | undefined): number =>
 const nowOf = (ctx: Context) => new Date(ctx.clock.now());
 
 async function pipelineSeries(ctx: Context, pipelineId: string, window: Window): Promise<PipelineMetrics> {
+  const { minutes } = ctx.services;
+  const options = { window, extremes: true };
   const byHours = isByHours(window);
-  const source = byHours ? pipelineHours(pipelineId) : pipelineMinutes(pipelineId);
-  const [one = emptySeries(pipelineId, window)] = await readSeries(
-    ctx.db,
-    source,
-    { window, extremes: true },
-    nowOf(ctx),
-  );
-  const marks = await readMarks(ctx.db, pipelineId, window, byHours ? 'pipeline_hours' : 'pipeline_minutes');
+  const [one = emptySeries(pipelineId, window)] = byHours
+    ? await readSeries(ctx.db, pipelineHours(pipelineId), options, nowOf(ctx))
+    : await minutes.readSeries(ctx.db, { of: 'pipeline', pipelineId }, options);
+  const exits = await (byHours ? readHourExits : minutes.readExits)(ctx.db, pipelineId, window);
+  const marks = await readMarks(ctx.db, pipelineId, window, exits);
   return { pipelineId, ...shown(window), series: [one], marks };
 }
 
@@ -72,13 +68,13 @@ async function pipelineSeries(ctx: Context, pipelineId: string, window: Window):
 async function parts(
   ctx: Context,
   pipelineId: string,
-  groupBy: 'component' | 'node',
+  of: 'components' | 'nodes',
   window: Window,
 ): Promise<MetricsSeries[]> {
-  const source = groupBy === 'component' ? componentMinutes(pipelineId) : pipelineOnNodes(pipelineId);
-  const series = await readSeries(ctx.db, source, { window, extremes: false }, nowOf(ctx));
+  const { minutes } = ctx.services;
+  const series = await minutes.readSeries(ctx.db, { of, pipelineId }, { window, extremes: false });
   const ids = series.map(({ id }) => id);
-  const names = groupBy === 'node' ? await namesOf(ctx.db, 'nodes', ids) : new Map(ids.map((id) => [id, id]));
+  const names = of === 'nodes' ? await namesOf(ctx.db, 'nodes', ids) : new Map(ids.map((id) => [id, id]));
   return series
     .map((one) => ({ ...one, name: names.get(one.id) ?? null }))
     .sort((a, b) => b.totals.eventsIn + b.totals.eventsOut - a.totals.eventsIn - a.totals.eventsOut)
@@ -95,7 +91,7 @@ export const getPipelineMetrics = query({
   async run(ctx, { pipelineId, minutes = MINUTES.pipeline, end, groupBy }) {
     const window = windowOf(minutes, endOf(ctx, end));
     if (!groupBy) return pipelineSeries(ctx, pipelineId, window);
-    const series = await parts(ctx, pipelineId, groupBy, window);
+    const series = await parts(ctx, pipelineId, groupBy === 'node' ? 'nodes' : 'components', window);
     return { pipelineId, ...shown(window), series, marks: [] };
   },
 });
@@ -125,7 +121,7 @@ export const getComponentMetrics = query({
     return {
       pipelineId,
       ...shown(window),
-      series: await parts(ctx, pipelineId, 'component', window),
+      series: await parts(ctx, pipelineId, 'components', window),
       now: componentsNow(await listComponentReports(ctx.db, pipelineId), pipelines[0]?.onNodes ?? []),
     };
   },
@@ -140,7 +136,7 @@ export const getComponentLatencyHistory = query({
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, minutes = MINUTES.latency }) {
     const window = windowOf(minutes, ctx.clock.now());
-    const series = await parts(ctx, pipelineId, 'component', window);
+    const series = await parts(ctx, pipelineId, 'components', window);
     return {
       pipelineId,
       ...shown(window),
@@ -206,15 +202,32 @@ export const nodeMetrics = query({
   scope: (ctx, input) => objectScope(ctx, 'Node', input.nodeId),
   async run(ctx, { nodeId, hours = HOURS, minutes = hours * 60, end }) {
     const window = windowOf(minutes, endOf(ctx, end));
-    const [throughput = emptySeries('', window)] = await readSeries(
+    const { minutes: store } = ctx.services;
+    const options = { window, extremes: true };
+    const [throughput = emptySeries('', window)] = await store.readSeries(
       ctx.db,
-      nodeThroughput(nodeId),
-      { window, extremes: true },
-      nowOf(ctx),
+      { of: 'node', nodeId },
+      options,
     );
-    return { nodeId, ...shown(window), ...(await readHost(ctx.db, nodeId, window)), pipelines: throughput };
+    const host = await store.readHost(ctx.db, nodeId, window);
+    return { nodeId, ...shown(window), ...host, pipelines: throughput };
   },
 });
+
+/** Hours are always in Postgres. */
+function chartReader({ db, services: { minutes }, clock }: Context, byHours: boolean) {
+  const ofMinutes = (filter: EnvironmentFilter) => !byHours || needsNodes(filter);
+  return {
+    series: (filter: EnvironmentFilter, options: SeriesOptions) =>
+      ofMinutes(filter)
+        ? minutes.readSeries(db, { of: 'environment', ...filter }, options)
+        : readSeries(db, environmentSource(filter, 'hour'), options, new Date(clock.now())),
+    largest: (filter: EnvironmentFilter, window: Window) =>
+      ofMinutes(filter)
+        ? minutes.largestSeries(db, { of: 'environment', ...filter }, window, MAX_CHART_SERIES)
+        : largestSeries(db, environmentSource(filter, 'hour'), window, MAX_CHART_SERIES),
+  };
+}
 
 export const chartMetrics = query({
   name: 'dashboard.chartMetrics',
@@ -226,29 +239,18 @@ export const chartMetrics = query({
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, { environmentId, nodeIds = null, pipelineIds = null, range = '1h', groupBy = 'aggregate' }) {
     const window = windowOf(CHART_HOURS[range] * 60, ctx.clock.now());
-    // By the hour there are no points of single nodes, and 1,000 pipelines by the minute are too many to add up.
+    // 1,000 pipelines by the minute are too many to add up.
     const byHours = range === '7d';
     const hourly = byHours ? windowByHours(window) : window;
     const filter = { environmentId, nodeIds, pipelineIds, groupBy };
+    const read = chartReader(ctx, byHours);
     if (groupBy === 'aggregate') {
-      const options = { window: hourly, extremes: true };
-      const [all = emptySeries('', hourly)] = await readSeries(
-        ctx.db,
-        environmentSource(filter, byHours),
-        options,
-        nowOf(ctx),
-      );
+      const [all = emptySeries('', hourly)] = await read.series(filter, { window: hourly, extremes: true });
       return { environmentId, ...shown(hourly), series: [all], total: 1 };
     }
-    const { ids, total } = await largestSeries(
-      ctx.db,
-      environmentSource(filter, byHours),
-      hourly,
-      MAX_CHART_SERIES,
-    );
+    const { ids, total } = await read.largest(filter, hourly);
     const largest = { ...filter, ...(groupBy === 'node' ? { nodeIds: ids } : { pipelineIds: ids }) };
-    const source = environmentSource(largest, byHours);
-    const series = await readSeries(ctx.db, source, { window: hourly, extremes: false }, nowOf(ctx));
+    const series = await read.series(largest, { window: hourly, extremes: false });
     const names = await namesOf(ctx.db, groupBy === 'node' ? 'nodes' : 'pipelines', ids);
     const byId = new Map(series.map((one) => [one.id, { ...one, name: names.get(one.id) ?? null }]));
     return { environmentId, ...shown(hourly), series: ids.flatMap((id) => byId.get(id) ?? []), total };
@@ -266,8 +268,11 @@ export const getRecentRates = query({
     const groupBy = group ?? ('aggregate' as const);
     const window = { ...windowOf(MINUTES.pipeline, ctx.clock.now()), stepSeconds: 120 };
     const halved = { ...window, steps: Math.ceil(window.steps / 2) };
-    const source = environmentSource({ environmentId, nodeIds: null, pipelineIds: null, groupBy }, false);
-    const series = await readSeries(ctx.db, source, { window: halved, extremes: false }, nowOf(ctx));
+    const series = await ctx.services.minutes.readSeries(
+      ctx.db,
+      { of: 'environment', environmentId, nodeIds: null, pipelineIds: null, groupBy },
+      { window: halved, extremes: false },
+    );
     return {
       environmentId,
       ...shown(halved),

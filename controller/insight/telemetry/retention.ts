@@ -4,7 +4,7 @@ import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import { dayAfter, dayOf } from '../../database/day-partitions.ts';
 import { readFleetSettings } from '../../fleet/settings/index.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
-import { MINUTE_TABLES } from './record/readings-store.ts';
+import { MINUTE_TABLES } from './minutes/postgres-store.ts';
 
 /** Partitions are created this many days ahead, so that no insert waits for one. */
 const DAYS_AHEAD = 2;

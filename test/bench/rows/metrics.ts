@@ -4,7 +4,7 @@ import { connect } from '../../../controller/database/connect.ts';
 import { dayOf } from '../../../controller/database/day-partitions.ts';
 import { type ApiClient, signIn } from '../../../controller/demo/client.ts';
 import { createRecorder, maintainMetricDays } from '../../../controller/insight/telemetry/index.ts';
-import { MINUTE_TABLES } from '../../../controller/insight/telemetry/record/readings-store.ts';
+import { MINUTE_TABLES } from '../../../controller/insight/telemetry/minutes/postgres-store.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';

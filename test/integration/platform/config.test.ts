@@ -86,6 +86,12 @@ const BAD_DATABASE_URLS: readonly (readonly [address: string, says: string])[] =
   ],
 ];
 
+const STORE = { writeUrl: 'http://vm:8428/api/v1/write', readUrl: 'http://vm:8428/prometheus' };
+const STORE_URLS = {
+  HEADGATE_METRICS_WRITE_URL: STORE.writeUrl,
+  HEADGATE_METRICS_READ_URL: STORE.readUrl,
+};
+
 describe('the variables of the controller', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-config-'));
   const passwordFile = join(folder, 'password');
@@ -123,6 +129,7 @@ describe('the variables of the controller', () => {
     agentReleases: join(root, 'dist/agent-release'),
     metricsToken: null,
     metricsPort: null,
+    metricsStore: null,
   };
 
   it('may all be left out', () => {
@@ -194,6 +201,15 @@ describe('the variables of the controller', () => {
     {
       env: { HEADGATE_METRICS_TOKEN: 'at-least-16-characters', HEADGATE_METRICS_PORT: '9091' },
       is: { metricsToken: 'at-least-16-characters', metricsPort: 9091 },
+    },
+    { env: STORE_URLS, is: { metricsStore: { ...STORE, authorization: null } } },
+    {
+      env: { ...STORE_URLS, HEADGATE_METRICS_STORE_TOKEN: 'hunter2' },
+      is: { metricsStore: { ...STORE, authorization: 'Bearer hunter2' } },
+    },
+    {
+      env: { ...STORE_URLS, HEADGATE_METRICS_STORE_USER: 'me', HEADGATE_METRICS_STORE_PASSWORD: 'hunter2' },
+      is: { metricsStore: { ...STORE, authorization: `Basic ${btoa('me:hunter2')}` } },
     },
     {
       env: { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'q:2', NO_PROXY: 'x' },
@@ -308,6 +324,27 @@ describe('the variables of the controller', () => {
     {
       env: { HEADGATE_ENROLL_PER_MINUTE: '0' },
       says: 'HEADGATE_ENROLL_PER_MINUTE must be a whole number from 1 to 1000000, not "0"',
+    },
+    ...['http://me:hunter2@vm/write', 'vm:8428', 'ftp://vm/write'].map((address) => ({
+      env: { ...STORE_URLS, HEADGATE_METRICS_WRITE_URL: address },
+      says: 'HEADGATE_METRICS_WRITE_URL must be an http:// or https:// address without a user or password',
+    })),
+    {
+      env: { HEADGATE_METRICS_WRITE_URL: STORE.writeUrl },
+      says: 'Set both, HEADGATE_METRICS_WRITE_URL and HEADGATE_METRICS_READ_URL',
+    },
+    { env: { HEADGATE_METRICS_STORE_TOKEN: 'hunter2' }, says: 'needs HEADGATE_METRICS_WRITE_URL' },
+    {
+      env: { ...STORE_URLS, HEADGATE_METRICS_STORE_PASSWORD: 'hunter2' },
+      says: 'Set both, HEADGATE_METRICS_STORE_USER and HEADGATE_METRICS_STORE_PASSWORD',
+    },
+    {
+      env: { ...STORE_URLS, HEADGATE_METRICS_STORE_TOKEN: 'hunter2', HEADGATE_METRICS_STORE_USER: 'me' },
+      says: 'Set HEADGATE_METRICS_STORE_TOKEN or a user and a password, not both',
+    },
+    {
+      env: { ...STORE_URLS, HEADGATE_METRICS_STORE_TOKEN: 'hunter2\nX-A: b' },
+      says: 'HEADGATE_METRICS_STORE_… must be one line each',
     },
     {
       env: { HEADGATE_PROT: '9000' },

@@ -70,6 +70,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
     agentReleases: join(dataDir, 'agent-release'),
     metricsToken: null,
     metricsPort: null,
+    metricsStore: null,
     ...options,
     dataDir,
     databaseUrl,

@@ -13,6 +13,7 @@ import { createSnapshots } from '../../../controller/fleet/status/index.ts';
 import { createIdentityProvider } from '../../../controller/identity/oidc/index.ts';
 import { insertTeam } from '../../../controller/identity/teams/store.ts';
 import { writeAudit } from '../../../controller/insight/audit/index.ts';
+import { postgresMinutes } from '../../../controller/insight/telemetry/index.ts';
 import { createEngineChecks } from '../../../controller/pipelines/engine/index.ts';
 import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import { createOutgoing } from '../../../controller/platform/net/outgoing/index.ts';
@@ -78,6 +79,7 @@ export class ReconcileScene {
       servedChecksums: async () => new Map(),
       targetGuard,
       outgoing,
+      minutes: postgresMinutes,
       identityProvider: createIdentityProvider({ outgoing, bus, clock: systemClock }),
     };
   }

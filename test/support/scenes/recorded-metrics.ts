@@ -1,6 +1,6 @@
 /** Metrics of the last hours, as the recorder makes them of heartbeats. */
 import type { Knex } from 'knex';
-import { createRecorder } from '../../../controller/insight/telemetry/index.ts';
+import { createRecorder, type MinuteStore } from '../../../controller/insight/telemetry/index.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { enrollNode } from '../agents/agent-client.ts';
 import { QUIET } from '../harness/platform.ts';
@@ -23,6 +23,8 @@ export interface History {
   isSilent?: (minutesAgo: number) => boolean;
   /** Engines that end, by minutes before the end. */
   exitsAt?: readonly number[];
+  /** Postgres unless another one is given. */
+  store?: MinuteStore;
 }
 
 /** The end of the last whole minute, in milliseconds since 1970. */
@@ -30,11 +32,11 @@ export const lastMinute = (now = Date.now()): number => Math.floor(now / 60_000)
 
 /** Each flow is on one node, which reports to nobody else. Hosts are busy by a quarter. */
 export async function recordHistory(db: Knex, flows: readonly Flow[], history: History): Promise<void> {
-  const { minutes, every = 30, isSilent = () => false, exitsAt = [] } = history;
+  const { minutes, every = 30, isSilent = () => false, exitsAt = [], store } = history;
   const end = lastMinute();
   const start = end - minutes * 60_000;
   const clock = manualClock(start);
-  const recorder = createRecorder({ db, clock, log: QUIET });
+  const recorder = createRecorder({ db, minutes: store, clock, log: QUIET });
   let [restarts, pid, upSince] = [0, 1, start];
   for (let at = start; at <= end; at += every * 1_000) {
     clock.advance(at - clock.now());

@@ -7,6 +7,8 @@ import type { Knex } from 'knex';
 import type { Clock } from '../../../../reconcilers/engine/clock.ts';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import type { Logger } from '../../../platform/runtime/logger.ts';
+import type { MinuteStore } from '../minutes/minute-store.ts';
+import { postgresMinutes } from '../minutes/postgres-store.ts';
 import { isInFuture, minuteOf } from './growth.ts';
 import { createHostMeter, type HostMeter, type HostMinute } from './host-meter.ts';
 import { isSameEngine, type MeasuredPipeline, type Reading, readingOf } from './reading.ts';
@@ -63,8 +65,16 @@ const MAX_WAITING_PER_NODE = 500;
 /** Counters that were read longer ago tell nothing of a minute; a newer reading brings their sum. */
 const MAX_AGE_MS = 3_600_000;
 
-export function createRecorder(options: { db: Knex; clock: Clock; log: Logger }): Recorder {
-  const { db, clock, log } = options;
+export interface RecorderOptions {
+  db: Knex;
+  /** Postgres unless another one is given. */
+  minutes?: MinuteStore | undefined;
+  clock: Clock;
+  log: Logger;
+}
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { db, minutes = postgresMinutes, clock, log } = options;
   const nodes = new Map<string, NodeState>();
   const queue = new Set<string>();
   let series = 0;
@@ -152,7 +162,7 @@ export function createRecorder(options: { db: Knex; clock: Clock; log: Logger })
   /** Finds data that Postgres refuses by halving the batch, so that one node costs no other its metrics. */
   async function store(batch: readonly NodeReadings[]): Promise<void> {
     try {
-      const { bases, stale } = await storeReadings(db, batch, known, clock.now());
+      const { bases, stale } = await storeReadings(db, minutes, batch, known, clock.now());
       for (const { nodeId, pipelineId, base } of bases) setBase(nodeId, pipelineId, base);
       for (const one of stale) storeAgain(one);
     } catch (error) {

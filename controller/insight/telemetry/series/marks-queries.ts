@@ -4,13 +4,13 @@ import type { MetricsMark } from '../../../../schemas/api/metrics.ts';
 import type { Window } from './window.ts';
 
 /** Of each kind, the newest. */
-const MAX_MARKS = 50;
+export const MAX_MARKS = 50;
 
 export async function readMarks(
   db: Knex,
   pipelineId: string,
-  { from, to, stepSeconds }: Window,
-  crashTable: 'pipeline_minutes' | 'pipeline_hours',
+  { from, to }: Window,
+  crashes: readonly { at: Date; exits: number }[],
 ): Promise<MetricsMark[]> {
   const window = { pipelineId, from: new Date(from), to: new Date(to) };
   const { rows: deploys } = await db.raw<{ rows: { at: Date; version: number; commit: string | null }[] }>(
@@ -26,13 +26,6 @@ export async function readMarks(
      WHERE r.pipeline_id = :pipelineId AND r.created_at < :to AND coalesce(r.ended_at, now()) >= :from
      ORDER BY r.created_at DESC LIMIT ${MAX_MARKS}`,
     window,
-  );
-  const time = crashTable === 'pipeline_hours' ? 'hour' : 'minute';
-  const { rows: crashes } = await db.raw<{ rows: { at: Date; exits: number }[] }>(
-    `SELECT to_timestamp(floor(extract(epoch FROM ${time}) / :stepSeconds) * :stepSeconds) AS at, sum(exits)::int AS exits
-     FROM ${crashTable} WHERE pipeline_id = :pipelineId AND exits > 0 AND ${time} >= :from AND ${time} < :to
-     GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_MARKS}`,
-    { ...window, stepSeconds },
   );
   return [
     ...deploys.map(
@@ -51,6 +44,26 @@ export async function readMarks(
     ),
   ].sort((a, b) => a.at.getTime() - b.at.getTime());
 }
+
+/** When engines of the pipeline ended, and how many in that step: the newest. */
+const exitsOf =
+  (table: 'pipeline_minutes' | 'pipeline_hours', time: 'minute' | 'hour') =>
+  async (
+    db: Knex,
+    pipelineId: string,
+    { from, to, stepSeconds }: Window,
+  ): Promise<{ at: Date; exits: number }[]> => {
+    const { rows } = await db.raw<{ rows: { at: Date; exits: number }[] }>(
+      `SELECT to_timestamp(floor(extract(epoch FROM ${time}) / :stepSeconds) * :stepSeconds) AS at, sum(exits)::int AS exits
+       FROM ${table} WHERE pipeline_id = :pipelineId AND exits > 0 AND ${time} >= :from AND ${time} < :to
+       GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_MARKS}`,
+      { pipelineId, from: new Date(from), to: new Date(to), stepSeconds },
+    );
+    return rows;
+  };
+
+export const readMinuteExits = exitsOf('pipeline_minutes', 'minute');
+export const readHourExits = exitsOf('pipeline_hours', 'hour');
 
 interface RolloutRow {
   createdAt: Date;

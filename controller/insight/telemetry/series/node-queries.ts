@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { NodeMetrics, StepValues } from '../../../../schemas/api/metrics.ts';
 import type { Window } from './window.ts';
 
-type HostSeries = Omit<NodeMetrics, 'nodeId' | 'from' | 'to' | 'stepSeconds' | 'pipelines'>;
+export type HostSeries = Omit<NodeMetrics, 'nodeId' | 'from' | 'to' | 'stepSeconds' | 'pipelines'>;
 
 const COLUMNS: Readonly<Record<keyof HostSeries, string>> = {
   cpuPercent: 'avg(cpu_percent)',

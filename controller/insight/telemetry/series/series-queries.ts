@@ -1,6 +1,7 @@
 /** Reads points as series: summed over what a series stands for, then averaged over the steps of a window. */
 import type { Knex } from 'knex';
 import type { MetricsSeries, RateValues, StepValues, Totals } from '../../../../schemas/api/metrics.ts';
+import type { EnvironmentFilter, MinuteSource, SeriesOptions } from '../minutes/minute-store.ts';
 import type { Window } from './window.ts';
 
 /** Rates of the step, and sums: in the order of the columns of `RATES`. */
@@ -18,12 +19,6 @@ interface Source {
   kind?: string;
   where: string;
   bindings: Record<string, unknown>;
-}
-
-export interface SeriesOptions {
-  window: Window;
-  /** Whether the lowest and highest minute of each step are wanted. */
-  extremes: boolean;
 }
 
 interface SeriesRow {
@@ -46,7 +41,8 @@ export async function readSeries(
   db: Knex,
   source: Source,
   { window, extremes }: SeriesOptions,
-  now: Date,
+  /** For hours, of which the running one is shorter. */
+  now?: Date,
 ): Promise<MetricsSeries[]> {
   const { table, time, key, kind = 'NULL', where, bindings, isSingle = false } = source;
   const rate = time === 'minute' ? MINUTE_RATE : HOUR_RATE;
@@ -77,7 +73,7 @@ export async function readSeries(
       ...bindings,
       from: new Date(window.from),
       to: new Date(window.to),
-      ...(time === 'hour' ? { now } : {}),
+      ...(now ? { now } : {}),
       fromSeconds: window.from / 1_000,
       step: window.stepSeconds,
     },
@@ -128,44 +124,43 @@ const sum = (values: StepValues): number => values.reduce<number>((total, value)
 const rounded = (value: number | null | undefined): number | null =>
   value === null || value === undefined ? null : Math.round(value * 10_000) / 10_000;
 
-export const pipelineMinutes = (pipelineId: string): Source => ({
-  ...{ table: 'pipeline_minutes', time: 'minute', key: 'm.pipeline_id', isSingle: true },
-  ...{ where: 'm.pipeline_id = :pipelineId', bindings: { pipelineId } },
-});
-
-export const pipelineHours = (pipelineId: string): Source => ({
-  ...pipelineMinutes(pipelineId),
-  ...{ table: 'pipeline_hours', time: 'hour' },
-});
-
-export const componentMinutes = (pipelineId: string): Source => ({
-  ...{ table: 'component_minutes', time: 'minute', key: 'm.component_id', kind: 'm.kind', isSingle: true },
-  ...{ where: 'm.pipeline_id = :pipelineId', bindings: { pipelineId } },
-});
-
-export const pipelineOnNodes = (pipelineId: string): Source => ({
-  ...{ table: 'node_pipeline_minutes', time: 'minute', key: 'm.node_id', isSingle: true },
-  // The index begins with the node.
-  where: `m.node_id = ANY (ARRAY(SELECT r.node_id FROM series_readings r WHERE r.pipeline_id = :pipelineId))
-    AND m.pipeline_id = :pipelineId`,
-  bindings: { pipelineId },
-});
-
-/** All pipelines of a node together. */
-export const nodeThroughput = (nodeId: string): Source => ({
-  ...{ table: 'node_pipeline_minutes', time: 'minute', key: `''::text` },
-  ...{ where: 'm.node_id = :nodeId', bindings: { nodeId } },
-});
-
-export interface ChartFilter {
-  environmentId: string;
-  nodeIds: readonly string[] | null;
-  pipelineIds: readonly string[] | null;
-  groupBy: 'pipeline' | 'node' | 'aggregate';
+export function minuteSource(source: MinuteSource): Source {
+  if (source.of === 'environment') return environmentSource(source, 'minute');
+  if (source.of === 'node')
+    return {
+      ...{ table: 'node_pipeline_minutes', time: 'minute', key: `''::text` },
+      ...{ where: 'm.node_id = :nodeId', bindings: { nodeId: source.nodeId } },
+    };
+  const { pipelineId } = source;
+  const ofPipeline = { time: 'minute' as const, isSingle: true, bindings: { pipelineId } };
+  switch (source.of) {
+    case 'pipeline':
+      return {
+        ...{ ...ofPipeline, table: 'pipeline_minutes', key: 'm.pipeline_id' },
+        where: 'm.pipeline_id = :pipelineId',
+      };
+    case 'components':
+      return {
+        ...{ ...ofPipeline, table: 'component_minutes', key: 'm.component_id', kind: 'm.kind' },
+        where: 'm.pipeline_id = :pipelineId',
+      };
+    case 'nodes':
+      return {
+        ...{ ...ofPipeline, table: 'node_pipeline_minutes', key: 'm.node_id' },
+        // The index begins with the node.
+        where: `m.node_id = ANY (ARRAY(SELECT r.node_id FROM series_readings r WHERE r.pipeline_id = :pipelineId))
+          AND m.pipeline_id = :pipelineId`,
+      };
+  }
 }
 
+export const pipelineHours = (pipelineId: string): Source => ({
+  ...{ table: 'pipeline_hours', time: 'hour', key: 'm.pipeline_id', isSingle: true },
+  ...{ where: 'm.pipeline_id = :pipelineId', bindings: { pipelineId } },
+});
+
 /** Points of single nodes are needed where nodes are asked for; otherwise those of pipelines, which are fewer. */
-export function environmentSource(filter: ChartFilter, byHours: boolean): Source {
+export function environmentSource(filter: EnvironmentFilter, time: 'minute' | 'hour'): Source {
   const { environmentId, nodeIds, pipelineIds, groupBy } = filter;
   const ofPipelines = `m.pipeline_id = ANY (ARRAY(SELECT p.id FROM pipelines p WHERE p.environment_id = :environmentId
     AND p.tombstoned_at IS NULL AND (:allPipelines OR p.id = ANY (:pipelineIds))))`;
@@ -177,18 +172,20 @@ export function environmentSource(filter: ChartFilter, byHours: boolean): Source
     pipelineIds: [...(pipelineIds ?? [])],
     environmentId,
   };
-  if (nodeIds === null && groupBy !== 'node')
+  if (needsNodes(filter))
     return {
-      ...(byHours
-        ? { table: 'pipeline_hours', time: 'hour' as const }
-        : { table: 'pipeline_minutes', time: 'minute' as const }),
-      ...{ key, where: ofPipelines, bindings: pipelines, isSingle: groupBy === 'pipeline' },
+      ...{ table: 'node_pipeline_minutes', time: 'minute', key, where: `${ofPipelines} AND ${ofNodes}` },
+      bindings: { ...pipelines, allNodes: nodeIds === null, nodeIds: [...(nodeIds ?? [])] },
     };
   return {
-    ...{ table: 'node_pipeline_minutes', time: 'minute', key, where: `${ofPipelines} AND ${ofNodes}` },
-    bindings: { ...pipelines, allNodes: nodeIds === null, nodeIds: [...(nodeIds ?? [])] },
+    ...{ table: `pipeline_${time}s`, time, key, where: ofPipelines, bindings: pipelines },
+    isSingle: groupBy === 'pipeline',
   };
 }
+
+/** By the hour there are no points of single nodes. */
+export const needsNodes = ({ nodeIds, groupBy }: EnvironmentFilter): boolean =>
+  nodeIds !== null || groupBy === 'node';
 
 /** The series with the most bytes, and how many there are. */
 export async function largestSeries(
