@@ -10,7 +10,7 @@ import { deleteExpiredSessions, deleteOldThrottles } from '../identity/access/in
 import { followOidcFile, type OidcFileSource } from '../identity/administration/index.ts';
 import { refreshUsers } from '../identity/oidc/index.ts';
 import { logAuditHead, pruneAuditLog } from '../insight/audit/index.ts';
-import { maintainMetricDays } from '../insight/telemetry/index.ts';
+import { maintainMetricDays, packMinutes } from '../insight/telemetry/index.ts';
 import type { Context } from '../platform/operation/context.ts';
 import { messageOf } from '../platform/operation/errors.ts';
 import type { Execute } from '../platform/operation/operation.ts';
@@ -35,8 +35,12 @@ export function startSchedules(options: SchedulesOptions): void {
   const keepDays = () => maintainLogDays({ db, clock, log });
   const limitLogs = () => limitLogSize({ db, clock, log });
   const schedules = createSchedules({ lease, log });
+  const stopping = new AbortController();
   schedules.every('log days', '0 5 * * * *', keepDays);
   schedules.every('metric days', '15 5 * * * *', () => maintainMetricDays({ db, clock, log }));
+  schedules.every('metric hours', '10 35 * * * *', async () => {
+    await packMinutes({ db, clock, log, signal: stopping.signal });
+  });
   schedules.every('log size', '25 * * * * *', limitLogs);
   schedules.every('agent updates', '40 * * * * *', () => updates.sweep());
   schedules.every('samples', '*/10 * * * * *', () => maintainSamples(systemContext('samples')));
@@ -44,7 +48,6 @@ export function startSchedules(options: SchedulesOptions): void {
   schedules.every('repositories', '0 41 * * * *', async () =>
     services.repositories.sweep(await listBindings(db)),
   );
-  const stopping = new AbortController();
   schedules.every('repository maintenance', '0 11 * * * *', async () => {
     await maintainRepository({ db, gitdir, log, signal: stopping.signal });
   });

@@ -26,8 +26,11 @@ export const dayAfter = (day: number, days = 1): number => day + days * DAY_MS;
 
 const isoDay = (day: number) => new Date(day).toISOString().slice(0, 10);
 
-/** `table` is partitioned by RANGE over a timestamptz; `lock` is the advisory lock of its changes. */
-export function dayPartitions(table: string, lock: number): DayPartitions {
+/**
+ * `table` is partitioned by RANGE over a timestamptz; `lock` is the advisory lock of its changes, `storage` are storage
+ * parameters of its partitions.
+ */
+export function dayPartitions(table: string, lock: number, storage?: string): DayPartitions {
   const partitionOf = (day: number) => `${table}_${isoDay(day).replaceAll('-', '')}`;
   const pattern = new RegExp(`^${table}_(\\d{4})(\\d\\d)(\\d\\d)$`);
 
@@ -68,10 +71,10 @@ export function dayPartitions(table: string, lock: number): DayPartitions {
         for (const day of new Set(days)) {
           if (existing.has(day)) continue;
           // Created and then attached: creating it in place would block readers and writers of all days while it waits.
-          await tx.raw('CREATE TABLE ?? (LIKE ?? INCLUDING ALL EXCLUDING INDEXES)', [
-            partitionOf(day),
-            table,
-          ]);
+          await tx.raw(
+            `CREATE TABLE ?? (LIKE ?? INCLUDING ALL EXCLUDING INDEXES)${storage ? ` WITH (${storage})` : ''}`,
+            [partitionOf(day), table],
+          );
           await tx.raw(
             `ALTER TABLE ?? ATTACH PARTITION ??
              FOR VALUES FROM ('${isoDay(day)}T00:00:00Z') TO ('${isoDay(dayAfter(day))}T00:00:00Z')`,

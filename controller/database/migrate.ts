@@ -36,6 +36,7 @@ import * as twoMoreForges from './migrations/0039-two-more-forges.ts';
 import * as objectOverrides from './migrations/0040-object-overrides.ts';
 import * as telemetry from './migrations/0041-telemetry.ts';
 import * as presence from './migrations/0042-presence.ts';
+import * as packedMinutes from './migrations/0043-packed-minutes.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -76,6 +77,7 @@ export const MIGRATIONS: readonly Migration[] = [
   objectOverrides,
   telemetry,
   presence,
+  packedMinutes,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

@@ -1014,6 +1014,144 @@ export interface OidcSettingsInsert {
   updated_at?: Date | Knex.Raw;
 }
 
+export interface PackedComponentMinutesRow {
+  bytes_in: number[];
+  bytes_out: number[];
+  component_id: string;
+  discarded: number[];
+  errors: number[];
+  events_in: number[];
+  events_out: number[];
+  exits: number[];
+  hour: Date;
+  kind: string;
+  latency_count: number[];
+  latency_sum: number[];
+  nodes: number[];
+  pipeline_id: string;
+  seconds: number[];
+  utilization: number[];
+}
+
+export interface PackedComponentMinutesInsert {
+  bytes_in: readonly number[] | Knex.Raw;
+  bytes_out: readonly number[] | Knex.Raw;
+  component_id: string | Knex.Raw;
+  discarded: readonly number[] | Knex.Raw;
+  errors: readonly number[] | Knex.Raw;
+  events_in: readonly number[] | Knex.Raw;
+  events_out: readonly number[] | Knex.Raw;
+  exits: readonly number[] | Knex.Raw;
+  hour: Date | Knex.Raw;
+  kind: string | Knex.Raw;
+  latency_count: readonly number[] | Knex.Raw;
+  latency_sum: readonly number[] | Knex.Raw;
+  nodes: readonly number[] | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  seconds: readonly number[] | Knex.Raw;
+  utilization: readonly number[] | Knex.Raw;
+}
+
+export interface PackedNodeMinutesRow {
+  cpu_percent: number[];
+  disk_read_rate: number[];
+  disk_written_rate: number[];
+  fs_total_bytes: number[];
+  fs_used_bytes: number[];
+  hour: Date;
+  load_avg1: number[];
+  memory_total_bytes: number[];
+  memory_used_bytes: number[];
+  net_rx_rate: number[];
+  net_tx_rate: number[];
+  node_id: string;
+}
+
+export interface PackedNodeMinutesInsert {
+  cpu_percent: readonly number[] | Knex.Raw;
+  disk_read_rate: readonly number[] | Knex.Raw;
+  disk_written_rate: readonly number[] | Knex.Raw;
+  fs_total_bytes: readonly number[] | Knex.Raw;
+  fs_used_bytes: readonly number[] | Knex.Raw;
+  hour: Date | Knex.Raw;
+  load_avg1: readonly number[] | Knex.Raw;
+  memory_total_bytes: readonly number[] | Knex.Raw;
+  memory_used_bytes: readonly number[] | Knex.Raw;
+  net_rx_rate: readonly number[] | Knex.Raw;
+  net_tx_rate: readonly number[] | Knex.Raw;
+  node_id: string | Knex.Raw;
+}
+
+export interface PackedNodePipelineMinutesRow {
+  bytes_in: number[];
+  bytes_out: number[];
+  discarded: number[];
+  errors: number[];
+  events_in: number[];
+  events_out: number[];
+  exits: number[];
+  hour: Date;
+  latency_count: number[];
+  latency_sum: number[];
+  node_id: string;
+  nodes: number[];
+  pipeline_id: string;
+  seconds: number[];
+  utilization: number[];
+}
+
+export interface PackedNodePipelineMinutesInsert {
+  bytes_in: readonly number[] | Knex.Raw;
+  bytes_out: readonly number[] | Knex.Raw;
+  discarded: readonly number[] | Knex.Raw;
+  errors: readonly number[] | Knex.Raw;
+  events_in: readonly number[] | Knex.Raw;
+  events_out: readonly number[] | Knex.Raw;
+  exits: readonly number[] | Knex.Raw;
+  hour: Date | Knex.Raw;
+  latency_count: readonly number[] | Knex.Raw;
+  latency_sum: readonly number[] | Knex.Raw;
+  node_id: string | Knex.Raw;
+  nodes: readonly number[] | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  seconds: readonly number[] | Knex.Raw;
+  utilization: readonly number[] | Knex.Raw;
+}
+
+export interface PackedPipelineMinutesRow {
+  bytes_in: number[];
+  bytes_out: number[];
+  discarded: number[];
+  errors: number[];
+  events_in: number[];
+  events_out: number[];
+  exits: number[];
+  hour: Date;
+  latency_count: number[];
+  latency_sum: number[];
+  nodes: number[];
+  pipeline_id: string;
+  seconds: number[];
+  utilization: number[];
+}
+
+export interface PackedPipelineMinutesInsert {
+  bytes_in: readonly number[] | Knex.Raw;
+  bytes_out: readonly number[] | Knex.Raw;
+  discarded: readonly number[] | Knex.Raw;
+  errors: readonly number[] | Knex.Raw;
+  events_in: readonly number[] | Knex.Raw;
+  events_out: readonly number[] | Knex.Raw;
+  exits: readonly number[] | Knex.Raw;
+  hour: Date | Knex.Raw;
+  latency_count: readonly number[] | Knex.Raw;
+  latency_sum: readonly number[] | Knex.Raw;
+  nodes: readonly number[] | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  seconds: readonly number[] | Knex.Raw;
+  utilization: readonly number[] | Knex.Raw;
+}
+
 export interface PersonalTokensRow {
   created_at: Date;
   expires_at: Date | null;
@@ -2183,6 +2321,10 @@ declare module 'knex/types/tables.js' {
     oidc_attempts_used: Knex.CompositeTableType<OidcAttemptsUsedRow, OidcAttemptsUsedInsert, Partial<OidcAttemptsUsedInsert>>;
     oidc_reports: Knex.CompositeTableType<OidcReportsRow, OidcReportsInsert, Partial<OidcReportsInsert>>;
     oidc_settings: Knex.CompositeTableType<OidcSettingsRow, OidcSettingsInsert, Partial<OidcSettingsInsert>>;
+    packed_component_minutes: Knex.CompositeTableType<PackedComponentMinutesRow, PackedComponentMinutesInsert, Partial<PackedComponentMinutesInsert>>;
+    packed_node_minutes: Knex.CompositeTableType<PackedNodeMinutesRow, PackedNodeMinutesInsert, Partial<PackedNodeMinutesInsert>>;
+    packed_node_pipeline_minutes: Knex.CompositeTableType<PackedNodePipelineMinutesRow, PackedNodePipelineMinutesInsert, Partial<PackedNodePipelineMinutesInsert>>;
+    packed_pipeline_minutes: Knex.CompositeTableType<PackedPipelineMinutesRow, PackedPipelineMinutesInsert, Partial<PackedPipelineMinutesInsert>>;
     personal_tokens: Knex.CompositeTableType<PersonalTokensRow, PersonalTokensInsert, Partial<PersonalTokensInsert>>;
     pipeline_dependencies: Knex.CompositeTableType<PipelineDependenciesRow, PipelineDependenciesInsert, Partial<PipelineDependenciesInsert>>;
     pipeline_deploys: Knex.CompositeTableType<PipelineDeploysRow, PipelineDeploysInsert, Partial<PipelineDeploysInsert>>;

@@ -1,6 +1,8 @@
 /** metrics.*, pipeline.metrics, fleet.nodeMetrics and dashboard.chartMetrics over what was recorded. */
 import { expect } from 'chai';
 import type { Static } from 'typebox';
+import { packMinutes } from '../../../controller/insight/telemetry/index.ts';
+import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import type {
   ChartMetrics,
   ComponentLatencyHistory,
@@ -13,17 +15,28 @@ import type {
 } from '../../../schemas/api/metrics.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
+import { QUIET } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 import { use } from '../../support/harness/use.ts';
 import { recordHistory, silentNode } from '../../support/scenes/recorded-metrics.ts';
 import { useTwoTeams } from '../../support/scenes/two-teams.ts';
-import { METRICS_STORES } from '../../support/servers/metrics-stores.ts';
+import { METRICS_STORES, type MetricsStore } from '../../support/servers/metrics-stores.ts';
 
 type Chart = Static<typeof ChartMetrics>;
 
-const STORES = [{ name: 'Postgres', find: () => 'there', start: null }, ...METRICS_STORES] as const;
+const POSTGRES = { find: () => 'there', start: null };
+const STORES: readonly {
+  name: string;
+  find: () => string | null;
+  start: (() => Promise<MetricsStore>) | null;
+  isPacked?: boolean;
+}[] = [
+  { ...POSTGRES, name: 'Postgres' },
+  { ...POSTGRES, name: 'Postgres, packed', isPacked: true },
+  ...METRICS_STORES,
+];
 
-for (const { name, find, start } of STORES)
+for (const { name, find, start, isPacked = false } of STORES)
   describe(`metrics over time, in ${name}`, () => {
     if (find() === null) {
       it('are as they are in Postgres', function () {
@@ -59,6 +72,8 @@ for (const { name, find, start } of STORES)
       );
       await until(() => minutes.sizes().waiting === 0, { what: 'the store to have all' });
       expect(minutes.sizes().dropped).to.equal(0);
+      const soon = manualClock(Date.now() + 2 * 3_600_000);
+      if (isPacked) expect(await packMinutes({ db: test.db, clock: soon, log: QUIET })).to.be.above(0);
       // A store may show what it has taken a moment later.
       const newest = async () => (await metrics()).series[0]?.mean.eventsIn.slice(-4) ?? [];
       await until(async () => (await newest()).some((value) => value !== null), {

@@ -40,10 +40,14 @@ export interface MetricsStore {
   stop(): Promise<void>;
 }
 
-export const METRICS_STORES = [
+export const METRICS_STORES: readonly {
+  name: string;
+  find: () => string | null;
+  start: () => Promise<MetricsStore>;
+}[] = [
   { name: 'Prometheus', find: findPrometheus, start: startPrometheus },
   { name: 'VictoriaMetrics', find: findVictoriaMetrics, start: startVictoriaMetrics },
-] as const;
+];
 
 export async function startPrometheus(): Promise<MetricsStore> {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-prometheus-'));

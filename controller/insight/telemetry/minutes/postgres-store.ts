@@ -11,6 +11,7 @@ import { readMinuteExits } from '../series/marks-queries.ts';
 import { readHost } from '../series/node-queries.ts';
 import { largestSeries, minuteSource, readSeries } from '../series/series-queries.ts';
 import type { MinuteStore } from './minute-store.ts';
+import type { MinuteTable } from './packing-store.ts';
 
 /** Tables of points a minute, each in one partition per day. */
 export const MINUTE_TABLES = {
@@ -18,7 +19,7 @@ export const MINUTE_TABLES = {
   pipeline_minutes: dayPartitions('pipeline_minutes', 7_236_022),
   component_minutes: dayPartitions('component_minutes', 7_236_023),
   node_minutes: dayPartitions('node_minutes', 7_236_024),
-} as const satisfies Record<string, DayPartitions>;
+} as const satisfies Record<MinuteTable, DayPartitions>;
 
 export const postgresMinutes: MinuteStore = {
   async write(tx, grown, nodes) {

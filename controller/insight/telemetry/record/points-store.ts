@@ -89,7 +89,14 @@ const largest = (a: number | null, b: number | null): number | null =>
   a === null ? b : b === null ? a : Math.max(a, b);
 
 /** The columns of a point, as they are in the tables. */
-const AMOUNT_COLUMNS = ['events_in', 'events_out', 'bytes_in', 'bytes_out', 'errors', 'discarded'] as const;
+export const AMOUNT_COLUMNS = [
+  'events_in',
+  'events_out',
+  'bytes_in',
+  'bytes_out',
+  'errors',
+  'discarded',
+] as const;
 
 /** Adds to the points that are there. The key's columns that are in no primary key are those of a new point. */
 export async function addPoints(

@@ -1,6 +1,7 @@
 /** What happened to a pipeline while its chart was drawn: deploys, steps of rollouts, exits of engines. */
 import type { Knex } from 'knex';
 import type { MetricsMark } from '../../../../schemas/api/metrics.ts';
+import { minutesOf } from '../minutes/packing-store.ts';
 import type { Window } from './window.ts';
 
 /** Of each kind, the newest. */
@@ -47,22 +48,25 @@ export async function readMarks(
 
 /** When engines of the pipeline ended, and how many in that step: the newest. */
 const exitsOf =
-  (table: 'pipeline_minutes' | 'pipeline_hours', time: 'minute' | 'hour') =>
+  (table: string, time: 'minute' | 'hour') =>
   async (
     db: Knex,
     pipelineId: string,
     { from, to, stepSeconds }: Window,
   ): Promise<{ at: Date; exits: number }[]> => {
     const { rows } = await db.raw<{ rows: { at: Date; exits: number }[] }>(
-      `SELECT to_timestamp(floor(extract(epoch FROM ${time}) / :stepSeconds) * :stepSeconds) AS at, sum(exits)::int AS exits
-       FROM ${table} WHERE pipeline_id = :pipelineId AND exits > 0 AND ${time} >= :from AND ${time} < :to
+      `SELECT to_timestamp(floor(extract(epoch FROM m.${time}) / :stepSeconds) * :stepSeconds) AS at, sum(m.exits)::int AS exits
+       FROM ${table} m WHERE m.pipeline_id = :pipelineId AND m.exits > 0 AND m.${time} >= :from AND m.${time} < :to
        GROUP BY 1 ORDER BY 1 DESC LIMIT ${MAX_MARKS}`,
       { pipelineId, from: new Date(from), to: new Date(to), stepSeconds },
     );
     return rows;
   };
 
-export const readMinuteExits = exitsOf('pipeline_minutes', 'minute');
+export const readMinuteExits = exitsOf(
+  minutesOf('pipeline_minutes', 'm.pipeline_id = :pipelineId'),
+  'minute',
+);
 export const readHourExits = exitsOf('pipeline_hours', 'hour');
 
 interface RolloutRow {

@@ -1,9 +1,23 @@
 /** Reads a host's series. */
 import type { Knex } from 'knex';
 import type { NodeMetrics, StepValues } from '../../../../schemas/api/metrics.ts';
+import { minutesOf } from '../minutes/packing-store.ts';
 import type { Window } from './window.ts';
 
 export type HostSeries = Omit<NodeMetrics, 'nodeId' | 'from' | 'to' | 'stepSeconds' | 'pipelines'>;
+
+/** Of `node_minutes`. */
+export const HOST_COLUMNS = [
+  ...[
+    'cpu_percent',
+    'memory_used_bytes',
+    'memory_total_bytes',
+    'load_avg1',
+    'fs_used_bytes',
+    'fs_total_bytes',
+  ],
+  ...['disk_read_rate', 'disk_written_rate', 'net_rx_rate', 'net_tx_rate'],
+];
 
 const COLUMNS: Readonly<Record<keyof HostSeries, string>> = {
   cpuPercent: 'avg(cpu_percent)',
@@ -28,7 +42,7 @@ export async function readHost(
   const { rows } = await db.raw<{ rows: ({ step: number } & Record<keyof HostSeries, number | null>)[] }>(
     `SELECT floor((extract(epoch FROM minute) - :fromSeconds) / :stepSeconds)::int AS step,
        ${NAMES.map((name) => `${COLUMNS[name]} AS "${name}"`).join(', ')}
-     FROM node_minutes WHERE node_id = :nodeId AND minute >= :from AND minute < :to GROUP BY 1`,
+     FROM ${minutesOf('node_minutes', 'm.node_id = :nodeId')} m GROUP BY 1`,
     { nodeId, from: new Date(from), to: new Date(to), fromSeconds: from / 1_000, stepSeconds },
   );
   const series = Object.fromEntries(

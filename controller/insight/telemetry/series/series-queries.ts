@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { MetricsSeries, RateValues, StepValues, Totals } from '../../../../schemas/api/metrics.ts';
 import type { EnvironmentFilter, MinuteSource, SeriesOptions } from '../minutes/minute-store.ts';
+import { type MinuteTable, minutesOf } from '../minutes/packing-store.ts';
 import type { Window } from './window.ts';
 
 /** Rates of the step, and sums: in the order of the columns of `RATES`. */
@@ -9,8 +10,7 @@ const RATES = ['events_in', 'events_out', 'bytes_in', 'bytes_out', 'errors', 'di
 const NAMES = ['eventsIn', 'eventsOut', 'bytesIn', 'bytesOut', 'errors', 'discarded'] as const;
 
 interface Source {
-  table: string;
-  time: 'minute' | 'hour';
+  table: MinuteTable | 'pipeline_hours';
   /** SQL of a row's id in its series. */
   key: string;
   /** Whether a series has one row for each moment; otherwise rows of a moment are added up. */
@@ -34,6 +34,14 @@ const MINUTE_RATE = (column: string, total: Total) => total(`m.${column} * m.nod
 const HOUR_RATE = (column: string, total: Total) =>
   `${total(`m.${column}`)} / greatest(1, extract(epoch FROM least(:now::timestamptz, m.hour + interval '1 hour') - m.hour))`;
 
+const timeOf = ({ table }: Source): 'minute' | 'hour' => (table === 'pipeline_hours' ? 'hour' : 'minute');
+
+/** Rows `m` of the source in the window. */
+const rowsIn = ({ table, where }: Source): string =>
+  table === 'pipeline_hours'
+    ? `${table} m WHERE m.hour >= :from AND m.hour < :to AND ${where}`
+    : `${minutesOf(table, where)} m`;
+
 /** SQL of the sum of a moment's rows. */
 type Total = (value: string) => string;
 
@@ -44,7 +52,8 @@ export async function readSeries(
   /** For hours, of which the running one is shorter. */
   now?: Date,
 ): Promise<MetricsSeries[]> {
-  const { table, time, key, kind = 'NULL', where, bindings, isSingle = false } = source;
+  const { key, kind = 'NULL', bindings, isSingle = false } = source;
+  const time = timeOf(source);
   const rate = time === 'minute' ? MINUTE_RATE : HOUR_RATE;
   const withExtremes = extremes && time === 'minute';
   const total: Total = (value) => (isSingle ? value : `sum(${value})`);
@@ -60,7 +69,7 @@ export async function readSeries(
          ${RATES.map((column) => `${rate(column, total)} AS r_${column}, ${total(`m.${column}`)} AS s_${column}`).join(', ')},
          ${total('m.exits')} AS exits, ${total('m.latency_sum')} AS latency_sum,
          ${total('m.latency_count')} AS latency_count, ${isSingle ? 'm.utilization' : 'max(m.utilization)'} AS utilization
-       FROM ${table} m WHERE m.${time} >= :from AND m.${time} < :to AND ${where}
+       FROM ${rowsIn(source)}
        ${isSingle ? '' : 'GROUP BY 1, 2, 3'}
      ), steps AS (
        SELECT key, kind, floor((extract(epoch FROM at) - :fromSeconds) / :step)::int AS step,
@@ -128,11 +137,11 @@ export function minuteSource(source: MinuteSource): Source {
   if (source.of === 'environment') return environmentSource(source, 'minute');
   if (source.of === 'node')
     return {
-      ...{ table: 'node_pipeline_minutes', time: 'minute', key: `''::text` },
+      ...{ table: 'node_pipeline_minutes', key: `''::text` },
       ...{ where: 'm.node_id = :nodeId', bindings: { nodeId: source.nodeId } },
     };
   const { pipelineId } = source;
-  const ofPipeline = { time: 'minute' as const, isSingle: true, bindings: { pipelineId } };
+  const ofPipeline = { isSingle: true, bindings: { pipelineId } };
   switch (source.of) {
     case 'pipeline':
       return {
@@ -155,7 +164,7 @@ export function minuteSource(source: MinuteSource): Source {
 }
 
 export const pipelineHours = (pipelineId: string): Source => ({
-  ...{ table: 'pipeline_hours', time: 'hour', key: 'm.pipeline_id', isSingle: true },
+  ...{ table: 'pipeline_hours', key: 'm.pipeline_id', isSingle: true },
   ...{ where: 'm.pipeline_id = :pipelineId', bindings: { pipelineId } },
 });
 
@@ -174,11 +183,11 @@ export function environmentSource(filter: EnvironmentFilter, time: 'minute' | 'h
   };
   if (needsNodes(filter))
     return {
-      ...{ table: 'node_pipeline_minutes', time: 'minute', key, where: `${ofPipelines} AND ${ofNodes}` },
+      ...{ table: 'node_pipeline_minutes', key, where: `${ofPipelines} AND ${ofNodes}` },
       bindings: { ...pipelines, allNodes: nodeIds === null, nodeIds: [...(nodeIds ?? [])] },
     };
   return {
-    ...{ table: `pipeline_${time}s`, time, key, where: ofPipelines, bindings: pipelines },
+    ...{ table: `pipeline_${time}s` as const, key, where: ofPipelines, bindings: pipelines },
     isSingle: groupBy === 'pipeline',
   };
 }
@@ -190,13 +199,13 @@ export const needsNodes = ({ nodeIds, groupBy }: EnvironmentFilter): boolean =>
 /** The series with the most bytes, and how many there are. */
 export async function largestSeries(
   db: Knex,
-  { table, time, key, where, bindings }: Source,
+  source: Source,
   { from, to }: Pick<Window, 'from' | 'to'>,
   limit: number,
 ): Promise<{ ids: string[]; total: number }> {
+  const { key, bindings } = source;
   const { rows } = await db.raw<{ rows: { id: string; total: number }[] }>(
-    `SELECT ${key} AS id, count(*) OVER ()::int AS total FROM ${table} m
-     WHERE m.${time} >= :from AND m.${time} < :to AND ${where}
+    `SELECT ${key} AS id, count(*) OVER ()::int AS total FROM ${rowsIn(source)}
      GROUP BY 1 ORDER BY sum(m.bytes_in) + sum(m.bytes_out) DESC, 1 LIMIT :limit`,
     { ...bindings, from: new Date(from), to: new Date(to), limit },
   );

@@ -1,0 +1,162 @@
+/** Packs hours that are over into one row per series, and reads packed and other minutes as one table. */
+import type { Knex } from 'knex';
+import type { Clock } from '../../../../reconcilers/engine/clock.ts';
+import { type DayPartitions, dayOf, dayPartitions } from '../../../database/day-partitions.ts';
+import type { Logger } from '../../../platform/runtime/logger.ts';
+import { HOUR_MS } from '../record/growth.ts';
+import { AMOUNT_COLUMNS } from '../record/points-store.ts';
+import { HOST_COLUMNS } from '../series/node-queries.ts';
+
+export type MinuteTable = 'node_pipeline_minutes' | 'pipeline_minutes' | 'component_minutes' | 'node_minutes';
+
+interface Layout {
+  /** Of the primary key, with the minute or hour. */
+  keys: readonly string[];
+  /** Columns that the key decides. */
+  details: readonly string[];
+  values: readonly string[];
+  /** How two values of one minute become one. */
+  merge: (value: string) => string;
+}
+
+const MEASURES = [
+  'seconds',
+  'nodes',
+  ...AMOUNT_COLUMNS,
+  'exits',
+  'latency_sum',
+  'latency_count',
+  'utilization',
+];
+const ofMeasures = {
+  values: MEASURES,
+  merge: (value: string) => (value === 'utilization' ? `max(${value})` : `sum(${value})`),
+};
+const LAYOUTS: Readonly<Record<MinuteTable, Layout>> = {
+  node_pipeline_minutes: { ...ofMeasures, keys: ['node_id', 'pipeline_id'], details: [] },
+  pipeline_minutes: { ...ofMeasures, keys: ['pipeline_id'], details: [] },
+  component_minutes: { ...ofMeasures, keys: ['pipeline_id', 'component_id'], details: ['kind'] },
+  node_minutes: { keys: ['node_id'], details: [], values: HOST_COLUMNS, merge: (value) => `max(${value})` },
+};
+
+/** Their rows are compressed however short they are. */
+const STORAGE = 'toast_tuple_target = 128';
+
+export const PACKED_TABLES = {
+  node_pipeline_minutes: dayPartitions('packed_node_pipeline_minutes', 7_236_025, STORAGE),
+  pipeline_minutes: dayPartitions('packed_pipeline_minutes', 7_236_026, STORAGE),
+  component_minutes: dayPartitions('packed_component_minutes', 7_236_027, STORAGE),
+  node_minutes: dayPartitions('packed_node_minutes', 7_236_028, STORAGE),
+} as const satisfies Record<MinuteTable, DayPartitions>;
+
+/** SQL of the minutes from `:from` to before `:to`, packed or not, of rows `m` for which `where` holds. */
+export function minutesOf(table: MinuteTable, where: string): string {
+  const { keys, details, values } = LAYOUTS[table];
+  const names = [...keys, ...details].map((name) => `m.${name}`).join(', ');
+  return `(SELECT m.minute, ${names}, ${values.map((value) => `m.${value}`).join(', ')} FROM ${table} m
+      WHERE m.minute >= :from AND m.minute < :to AND ${where}
+    UNION ALL
+    SELECT m.hour + (u.place - 1) * interval '1 minute', ${names}, ${values.map((value) => `u.${value}`).join(', ')}
+    FROM packed_${table} m, unnest(${values.map((value) => `m.${value}`).join(', ')}) WITH ORDINALITY u(${values.join(', ')}, place)
+    WHERE m.hour > :from::timestamptz - interval '1 hour' AND m.hour < :to AND ${where}
+      AND m.hour + (u.place - 1) * interval '1 minute' >= :from AND m.hour + (u.place - 1) * interval '1 minute' < :to
+      AND num_nonnulls(${values.map((value) => `u.${value}`).join(', ')}) > 0)`;
+}
+
+/** Hours stay open for points that come late; what comes later still is packed with the next run. */
+const OPEN_HOURS = 2;
+/** Values of the key's first column per statement, which then works on some ten thousand rows. */
+const KEYS_PER_STATEMENT = 100;
+
+/** Idempotent. Returns how many rows it has packed. */
+export async function packMinutes(options: {
+  db: Knex;
+  clock: Clock;
+  log: Logger;
+  signal?: AbortSignal;
+}): Promise<number> {
+  const { db, clock, log, signal } = options;
+  const before = new Date(Math.floor(clock.now() / HOUR_MS) * HOUR_MS - (OPEN_HOURS - 1) * HOUR_MS);
+  let packed = 0;
+  for (const table of Object.keys(LAYOUTS) as MinuteTable[]) {
+    const { rows } = await db.raw<{ rows: { hour: Date }[] }>(
+      `SELECT DISTINCT date_trunc('hour', minute, 'UTC') AS hour FROM ${table} WHERE minute < ? ORDER BY 1`,
+      [before],
+    );
+    await PACKED_TABLES[table].ensure(db, [...new Set(rows.map(({ hour }) => dayOf(hour.getTime())))]);
+    for (const { hour } of rows) {
+      const count = await packHour(db, table, hour, signal);
+      log.debug({ table, hour, rows: count }, 'an hour of metrics was packed');
+      packed += count;
+    }
+  }
+  return packed;
+}
+
+async function packHour(
+  db: Knex,
+  table: MinuteTable,
+  hour: Date,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const [first = ''] = LAYOUTS[table].keys;
+  const window = { from: hour, to: new Date(hour.getTime() + HOUR_MS) };
+  let packed = 0;
+  for (let after = ''; !signal?.aborted; ) {
+    const { rows } = await db.raw<{ rows: { key: string }[] }>(
+      `SELECT DISTINCT ${first} AS key FROM ${table}
+       WHERE minute >= :from AND minute < :to AND ${first} > :after ORDER BY 1 LIMIT ${KEYS_PER_STATEMENT}`,
+      { ...window, after },
+    );
+    const last = rows.at(-1);
+    if (!last) break;
+    packed += await packSome(
+      db,
+      table,
+      window,
+      rows.map(({ key }) => key),
+    );
+    after = last.key;
+  }
+  return packed;
+}
+
+/** What is packed already of these series and this hour is packed again, together with what has come since. */
+async function packSome(
+  db: Knex,
+  table: MinuteTable,
+  window: { from: Date; to: Date },
+  ids: readonly string[],
+): Promise<number> {
+  const { keys, details, values, merge } = LAYOUTS[table];
+  const [first = ''] = keys;
+  const key = keys.join(', ');
+  const { rowCount } = await db.raw<{ rowCount: number }>(
+    `WITH gone AS (
+       DELETE FROM ${table} WHERE minute >= :from AND minute < :to AND ${first} = ANY (:ids) RETURNING *
+     ), before AS (
+       SELECT ${[...keys, ...details].map((name) => `p.${name}`).join(', ')}, p.hour + (u.place - 1) * interval '1 minute' AS minute,
+         ${values.map((value) => `u.${value}`).join(', ')}
+       FROM packed_${table} p, unnest(${values.map((value) => `p.${value}`).join(', ')}) WITH ORDINALITY u(${values.join(', ')}, place)
+       WHERE p.hour = :from AND (${keys.map((name) => `p.${name}`).join(', ')}) IN (SELECT ${key} FROM gone)
+     ), minutes AS (
+       SELECT ${key}, minute, ${details.map((detail) => `max(${detail}) AS ${detail}, `).join('')}
+         ${values.map((value) => `${merge(value)} AS ${value}`).join(', ')}
+       FROM (SELECT ${[...keys, ...details, 'minute', ...values].join(', ')} FROM gone
+         UNION ALL SELECT ${[...keys, ...details, 'minute', ...values].join(', ')} FROM before) all_minutes
+       GROUP BY ${key}, minute
+     ), series AS (
+       SELECT ${key}${details.map((detail) => `, max(${detail}) AS ${detail}`).join('')} FROM minutes GROUP BY ${key}
+     )
+     INSERT INTO packed_${table} AS p (hour, ${[...keys, ...details, ...values].join(', ')})
+     SELECT :from, ${[...keys, ...details].map((name) => `s.${name}`).join(', ')},
+       ${values.map((value) => `array_agg(m.${value}::real ORDER BY place)`).join(', ')}
+     FROM series s CROSS JOIN generate_series(0, 59) place
+       LEFT JOIN minutes m ON ${keys.map((name) => `m.${name} = s.${name}`).join(' AND ')}
+         AND m.minute = :from::timestamptz + place * interval '1 minute'
+     GROUP BY ${[...keys, ...details].map((name) => `s.${name}`).join(', ')}
+     ON CONFLICT (${key}, hour) DO UPDATE SET ${values.map((value) => `${value} = excluded.${value}`).join(', ')}`,
+    { ...window, ids: [...ids] },
+  );
+  return rowCount;
+}
