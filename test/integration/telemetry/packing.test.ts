@@ -38,10 +38,13 @@ describe('packed hours of metrics', function () {
   const count = async (table: string): Promise<number> => (await platform.db(table)).length;
   /** All that is read of a table, by key and minute; numbers as precise as packed ones. */
   async function read(table: MinuteTable, from = START, to = START + 24 * HOUR_MS): Promise<Row[]> {
-    const { rows } = await platform.db.raw<{ rows: Row[] }>(`SELECT * FROM ${minutesOf(table, 'true')} m`, {
-      from: new Date(from),
-      to: new Date(to),
-    });
+    const { rows } = await platform.db.raw<{ rows: Row[] }>(
+      `SELECT * FROM ${minutesOf(table, 'true')} m WHERE m.minute >= :from AND m.minute < :to`,
+      {
+        from: new Date(from),
+        to: new Date(to),
+      },
+    );
     return rows
       .map((row) =>
         Object.fromEntries(

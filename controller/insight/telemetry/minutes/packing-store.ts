@@ -15,6 +15,8 @@ interface Layout {
   /** Columns that the key decides. */
   details: readonly string[];
   values: readonly string[];
+  /** SQL of whether a packed minute `u` is there, of which these columns are read. */
+  isThere: (columns: readonly string[]) => string;
   /** How two values of one minute become one. */
   merge: (value: string) => string;
 }
@@ -30,13 +32,18 @@ const MEASURES = [
 ];
 const ofMeasures = {
   values: MEASURES,
+  // Of a minute that is there, all but the utilization are.
+  isThere: ([first = '']: readonly string[]) => `u.${first} IS NOT NULL`,
   merge: (value: string) => (value === 'utilization' ? `max(${value})` : `sum(${value})`),
 };
 const LAYOUTS: Readonly<Record<MinuteTable, Layout>> = {
   node_pipeline_minutes: { ...ofMeasures, keys: ['node_id', 'pipeline_id'], details: [] },
   pipeline_minutes: { ...ofMeasures, keys: ['pipeline_id'], details: [] },
   component_minutes: { ...ofMeasures, keys: ['pipeline_id', 'component_id'], details: ['kind'] },
-  node_minutes: { keys: ['node_id'], details: [], values: HOST_COLUMNS, merge: (value) => `max(${value})` },
+  node_minutes: {
+    ...{ keys: ['node_id'], details: [], values: HOST_COLUMNS, merge: (value: string) => `max(${value})` },
+    isThere: (columns) => `num_nonnulls(${columns.map((column) => `u.${column}`).join(', ')}) > 0`,
+  },
 };
 
 /** Their rows are compressed however short they are. */
@@ -49,18 +56,22 @@ export const PACKED_TABLES = {
   node_minutes: dayPartitions('packed_node_minutes', 7_236_028, STORAGE),
 } as const satisfies Record<MinuteTable, DayPartitions>;
 
-/** SQL of the minutes from `:from` to before `:to`, packed or not, of rows `m` for which `where` holds. */
-export function minutesOf(table: MinuteTable, where: string): string {
-  const { keys, details, values } = LAYOUTS[table];
+/**
+ * SQL of the minutes from `:from` to before `:to`, packed or not, of rows `m` for which `where` holds, with these columns (of
+ * measures, the first one is not the utilization). Of packed hours that begin before or end after that, all minutes are
+ * there: leaving them out here would take longer than what follows.
+ */
+export function minutesOf(table: MinuteTable, where: string, columns = LAYOUTS[table].values): string {
+  const { keys, details, isThere } = LAYOUTS[table];
   const names = [...keys, ...details].map((name) => `m.${name}`).join(', ');
-  return `(SELECT m.minute, ${names}, ${values.map((value) => `m.${value}`).join(', ')} FROM ${table} m
+  const of = (alias: string) => columns.map((column) => `${alias}.${column}`).join(', ');
+  return `(SELECT m.minute, ${names}, ${of('m')} FROM ${table} m
       WHERE m.minute >= :from AND m.minute < :to AND ${where}
     UNION ALL
-    SELECT m.hour + (u.place - 1) * interval '1 minute', ${names}, ${values.map((value) => `u.${value}`).join(', ')}
-    FROM packed_${table} m, unnest(${values.map((value) => `m.${value}`).join(', ')}) WITH ORDINALITY u(${values.join(', ')}, place)
+    SELECT m.hour + (u.place - 1) * interval '1 minute', ${names}, ${of('u')}
+    FROM packed_${table} m, unnest(${of('m')}) WITH ORDINALITY u(${columns.join(', ')}, place)
     WHERE m.hour > :from::timestamptz - interval '1 hour' AND m.hour < :to AND ${where}
-      AND m.hour + (u.place - 1) * interval '1 minute' >= :from AND m.hour + (u.place - 1) * interval '1 minute' < :to
-      AND num_nonnulls(${values.map((value) => `u.${value}`).join(', ')}) > 0)`;
+      AND ${isThere(columns)})`;
 }
 
 /** Hours stay open for points that come late; what comes later still is packed with the next run. */

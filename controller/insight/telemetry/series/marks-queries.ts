@@ -64,7 +64,7 @@ const exitsOf =
   };
 
 export const readMinuteExits = exitsOf(
-  minutesOf('pipeline_minutes', 'm.pipeline_id = :pipelineId'),
+  minutesOf('pipeline_minutes', 'm.pipeline_id = :pipelineId', ['exits']),
   'minute',
 );
 export const readHourExits = exitsOf('pipeline_hours', 'hour');

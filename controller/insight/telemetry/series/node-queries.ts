@@ -40,7 +40,7 @@ export async function readHost(
   { from, to, stepSeconds, steps }: Window,
 ): Promise<HostSeries> {
   const { rows } = await db.raw<{ rows: ({ step: number } & Record<keyof HostSeries, number | null>)[] }>(
-    `SELECT floor((extract(epoch FROM minute) - :fromSeconds) / :stepSeconds)::int AS step,
+    `SELECT floor((date_part('epoch', minute) - :fromSeconds) / :stepSeconds)::int AS step,
        ${NAMES.map((name) => `${COLUMNS[name]} AS "${name}"`).join(', ')}
      FROM ${minutesOf('node_minutes', 'm.node_id = :nodeId')} m GROUP BY 1`,
     { nodeId, from: new Date(from), to: new Date(to), fromSeconds: from / 1_000, stepSeconds },
@@ -48,6 +48,7 @@ export async function readHost(
   const series = Object.fromEntries(
     NAMES.map((name): [string, StepValues] => [name, new Array(steps).fill(null)]),
   ) as HostSeries;
-  for (const row of rows) for (const name of NAMES) series[name][row.step] = row[name];
+  for (const row of rows)
+    if (row.step >= 0 && row.step < steps) for (const name of NAMES) series[name][row.step] = row[name];
   return series;
 }

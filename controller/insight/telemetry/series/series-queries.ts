@@ -37,10 +37,10 @@ const HOUR_RATE = (column: string, total: Total) =>
 const timeOf = ({ table }: Source): 'minute' | 'hour' => (table === 'pipeline_hours' ? 'hour' : 'minute');
 
 /** Rows `m` of the source in the window. */
-const rowsIn = ({ table, where }: Source): string =>
+const rowsIn = ({ table, where }: Source, columns?: readonly string[]): string =>
   table === 'pipeline_hours'
     ? `${table} m WHERE m.hour >= :from AND m.hour < :to AND ${where}`
-    : `${minutesOf(table, where)} m`;
+    : `${minutesOf(table, where, columns)} m`;
 
 /** SQL of the sum of a moment's rows. */
 type Total = (value: string) => string;
@@ -72,7 +72,7 @@ export async function readSeries(
        FROM ${rowsIn(source)}
        ${isSingle ? '' : 'GROUP BY 1, 2, 3'}
      ), steps AS (
-       SELECT key, kind, floor((extract(epoch FROM at) - :fromSeconds) / :step)::int AS step,
+       SELECT key, kind, floor((date_part('epoch', at) - :fromSeconds) / :step)::int AS step,
          ${values.map((value, index) => `${value} AS v${index}`).join(', ')}
        FROM moments GROUP BY 1, 2, 3
      )
@@ -205,7 +205,7 @@ export async function largestSeries(
 ): Promise<{ ids: string[]; total: number }> {
   const { key, bindings } = source;
   const { rows } = await db.raw<{ rows: { id: string; total: number }[] }>(
-    `SELECT ${key} AS id, count(*) OVER ()::int AS total FROM ${rowsIn(source)}
+    `SELECT ${key} AS id, count(*) OVER ()::int AS total FROM ${rowsIn(source, ['bytes_in', 'bytes_out'])}
      GROUP BY 1 ORDER BY sum(m.bytes_in) + sum(m.bytes_out) DESC, 1 LIMIT :limit`,
     { ...bindings, from: new Date(from), to: new Date(to), limit },
   );
