@@ -33,14 +33,23 @@ const COUNTERS = {
 const GAUGES = {
   vector_component_latency_mean_seconds: 'latency',
   vector_utilization: 'utilization',
+  // Of sinks, each with its name up to 0.52; both are there from 0.53 to 0.57. Of several stages, the fullest counts.
+  vector_buffer_size_events: 'bufferEvents',
+  vector_buffer_events: 'bufferEvents',
+  vector_buffer_size_bytes: 'bufferBytes',
+  vector_buffer_byte_size: 'bufferBytes',
+  vector_buffer_max_size_events: 'bufferMaxEvents',
+  vector_buffer_max_event_size: 'bufferMaxEvents',
+  vector_buffer_max_size_bytes: 'bufferMaxBytes',
+  vector_buffer_max_byte_size: 'bufferMaxBytes',
 } as const;
 
 /** `intentional="true"` makes `discarded` `filtered`: filters and `abort` lose nothing. */
 type Counter = (typeof COUNTERS)[keyof typeof COUNTERS] | 'filtered';
 type Gauge = (typeof GAUGES)[keyof typeof GAUGES];
 
-const COUNTER_NAMES = Object.entries(COUNTERS);
-const GAUGE_NAMES = Object.entries(GAUGES);
+const COUNTER_BY_NAME = new Map<string, Counter>(Object.entries(COUNTERS));
+const GAUGE_BY_NAME = new Map<string, Gauge>(Object.entries(GAUGES));
 
 const zeros = (): Record<Counter, number> => ({
   receivedEvents: 0,
@@ -96,12 +105,19 @@ export class EngineCounters {
       component.added = zeros();
       component.gauges = {};
     }
-    for (const [name, counter] of COUNTER_NAMES)
-      eachSample(text, name, (series, value) => this.#count(series, counter, value));
+    const gauges: [series: string, gauge: Gauge, value: number][] = [];
+    eachSample(text, (name, sample) => {
+      const counter = COUNTER_BY_NAME.get(name);
+      const gauge = counter ? undefined : GAUGE_BY_NAME.get(name);
+      if (!counter && !gauge) return;
+      const { series, value } = sample();
+      if (!Number.isFinite(value) || value < 0) return;
+      if (counter) this.#count(series, counter, value);
+      else if (gauge) gauges.push([series, gauge, value]);
+    });
     this.#forgetExpired();
     // Only what has counted has a load: a component is made by its counters.
-    for (const [name, gauge] of GAUGE_NAMES)
-      eachSample(text, name, (series, value) => this.#measure(series, gauge, value));
+    for (const gauge of gauges) this.#measure(...gauge);
     for (const component of this.#components.values()) settle(component);
     return sumUp([...this.#components.values()]);
   }
@@ -168,21 +184,32 @@ export class EngineCounters {
   }
 }
 
-/** Calls `take` with `name{labels`, without the bracket at the end, and the value of each series of that name. */
-function eachSample(text: string, name: string, take: (series: string, value: number) => void): void {
-  const beginning = `${name}{`;
-  const inside = `\n${beginning}`;
-  let start = text.startsWith(beginning) ? 0 : text.indexOf(inside) + 1 || -1;
-  while (start !== -1) {
+interface Sample {
+  /** `name{labels`, without the bracket at the end. */
+  series: string;
+  value: number;
+}
+
+/** Calls `take` for each line of the engine's own with labels; few of them are of use, so the rest of a line is read on demand. */
+function eachSample(text: string, take: (name: string, sample: () => Sample) => void): void {
+  for (let start = 0; start < text.length; ) {
     const newline = text.indexOf('\n', start);
-    const line = text.slice(start, newline === -1 ? text.length : newline);
-    const close = line.lastIndexOf('}');
-    const end = line.indexOf(' ', close + 2);
-    // A millisecond timestamp may follow the value.
-    const value = Number(end === -1 ? line.slice(close + 1) : line.slice(close + 1, end));
-    if (close !== -1 && Number.isFinite(value) && value >= 0) take(line.slice(0, close), value);
-    start = newline === -1 ? -1 : text.indexOf(inside, newline) + 1 || -1;
+    const end = newline === -1 ? text.length : newline;
+    const open = text.startsWith('vector_', start) ? text.indexOf('{', start) : -1;
+    if (open !== -1 && open < end) {
+      const from = start;
+      take(text.slice(start, open), () => sampleOf(text.slice(from, end)));
+    }
+    start = end + 1;
   }
+}
+
+function sampleOf(line: string): Sample {
+  const close = line.lastIndexOf('}');
+  const end = line.indexOf(' ', close + 2);
+  // A millisecond timestamp may follow the value.
+  const value = Number(end === -1 ? line.slice(close + 1) : line.slice(close + 1, end));
+  return { series: line.slice(0, close), value: close === -1 ? Number.NaN : value };
 }
 
 const ID_LABEL = /[{,]\s*component_id="((?:[^"\\]|\\.)*)"/;
@@ -233,6 +260,7 @@ function sumUp(components: readonly Component[]): EngineMetrics {
       filteredEvents: count(totals.filtered),
       latencyMeanSeconds: gauges.latency,
       utilization,
+      ...(kind === 'sink' ? bufferOf(gauges) : {}),
     };
     all.components.push(metric);
     if (kind === 'source') {
@@ -248,6 +276,21 @@ function sumUp(components: readonly Component[]): EngineMetrics {
     if (utilization !== undefined) all.utilization = Math.max(all.utilization ?? 0, utilization);
   }
   return all;
+}
+
+/** How full it is: by bytes where they are limited, as on disk, otherwise by events. */
+function bufferOf(gauges: Component['gauges']): Pick<ComponentMetric, 'bufferEvents' | 'bufferFill'> {
+  const { bufferEvents, bufferBytes, bufferMaxEvents, bufferMaxBytes } = gauges;
+  if (bufferEvents === undefined) return {};
+  const fill = bufferMaxBytes
+    ? (bufferBytes ?? 0) / bufferMaxBytes
+    : bufferMaxEvents
+      ? bufferEvents / bufferMaxEvents
+      : undefined;
+  return {
+    bufferEvents: count(bufferEvents),
+    ...(fill === undefined ? {} : { bufferFill: Math.min(1, Math.round(fill * 1_000) / 1_000) }),
+  };
 }
 
 const count = (value: number): number => Math.min(Number.MAX_SAFE_INTEGER, Math.round(value));

@@ -130,6 +130,9 @@ export const ComponentMetric = Type.Object({
   latencyMeanSeconds: Optional(Gauge),
   /** 0 to 1. Sources have none. */
   utilization: Optional(Gauge),
+  /** Events that wait in the buffer of a sink, and how full it is, 0 to 1. */
+  bufferEvents: Optional(Counter),
+  bufferFill: Optional(Gauge),
 });
 export type ComponentMetric = Static<typeof ComponentMetric>;
 

@@ -111,6 +111,9 @@ export const ComponentNow = Type.Object({
   /** Milliseconds, the highest of the nodes. */
   latencyMs: Nullable(Type.Number()),
   utilization: Nullable(Type.Number()),
+  /** Events that wait in the buffers of a sink, and how full the fullest one is, 0 to 1. */
+  bufferEvents: Nullable(Type.Number()),
+  bufferFill: Nullable(Type.Number()),
 });
 export type ComponentNow = Static<typeof ComponentNow>;
 export const ComponentMetrics = Type.Object({

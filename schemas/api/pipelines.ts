@@ -119,6 +119,9 @@ export const ComponentThroughput = Type.Object({
   latencyMeanSeconds: Nullable(Type.Number()),
   /** Share of the time that it is at work, 0 to 1, on the busiest node; null where no engine reports it. */
   utilization: Nullable(Type.Number()),
+  /** Events that wait in the buffers of a sink, and how full the fullest one is, 0 to 1; null where no engine reports them. */
+  bufferEvents: Nullable(Type.Number()),
+  bufferFill: Nullable(Type.Number()),
 });
 export type ComponentThroughput = Static<typeof ComponentThroughput>;
 

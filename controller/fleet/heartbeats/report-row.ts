@@ -115,6 +115,8 @@ export function toRow(
       filtered: metric.filteredEvents || undefined,
       latency: metric.latencyMeanSeconds,
       utilization: metric.utilization,
+      buffer: metric.bufferEvents,
+      bufferFill: metric.bufferFill,
     };
   });
   return {

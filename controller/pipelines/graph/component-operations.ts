@@ -15,6 +15,9 @@ export interface StoredComponent {
   filtered?: number;
   latency?: number;
   utilization?: number;
+  /** Events in the buffer of a sink, and how full it is, 0 to 1. */
+  buffer?: number;
+  bufferFill?: number;
 }
 
 export function componentThroughput(
@@ -42,6 +45,8 @@ export function componentThroughput(
         sentRate: 0,
         latencyMeanSeconds: null,
         utilization: null,
+        bufferEvents: null,
+        bufferFill: null,
       },
     ]),
   );
@@ -59,6 +64,8 @@ export function componentThroughput(
         sum.sentRate += component.outRate;
         sum.latencyMeanSeconds = largest(sum.latencyMeanSeconds, component.latency);
         sum.utilization = largest(sum.utilization, component.utilization);
+        if (component.buffer !== undefined) sum.bufferEvents = (sum.bufferEvents ?? 0) + component.buffer;
+        sum.bufferFill = largest(sum.bufferFill, component.bufferFill);
       }
     }
   }

@@ -61,6 +61,52 @@ describe('counters of an engine over its life', () => {
     expect(metrics?.components.some(({ componentId }) => componentId.startsWith('svc_'))).to.equal(false);
   });
 
+  const bufferLine = (name: string, type: string, value: number, stage = 0) =>
+    line(`buffer_${name}`, `buffer_type="${type}",${of('api', 'sink', 'http')}stage="${stage}"`, value);
+  const sent = line('component_sent_events_total', of('api', 'sink', 'http'), 7);
+  const bufferOf = (...lines: string[]) => {
+    const found = new EngineCounters().read([...lines, sent, ''].join('\n'))?.components[0];
+    return { events: found?.bufferEvents, fill: found?.bufferFill };
+  };
+
+  it('come with how full the buffer of a sink is: by bytes on disk, by events in memory', () => {
+    expect(
+      bufferOf(
+        bufferLine('size_bytes', 'disk', 64_000),
+        bufferLine('size_events', 'disk', 300),
+        bufferLine('max_size_bytes', 'disk', 256_000),
+      ),
+    ).to.deep.equal({ events: 300, fill: 0.25 });
+    expect(
+      bufferOf(bufferLine('size_events', 'memory', 100), bufferLine('max_size_events', 'memory', 500)),
+    ).to.deep.equal({
+      ...{ events: 100, fill: 0.2 },
+    });
+  });
+
+  it('know the names that engines up to 0.52 give to the sizes of buffers, and take them once where both are there', () => {
+    const old = [
+      bufferLine('byte_size', 'disk', 64_000),
+      bufferLine('events', 'disk', 300),
+      bufferLine('max_byte_size', 'disk', 128_000),
+    ];
+    expect(bufferOf(...old)).to.deep.equal({ events: 300, fill: 0.5 });
+    expect(bufferOf(...old, bufferLine('size_events', 'disk', 300))).to.deep.equal({
+      events: 300,
+      fill: 0.5,
+    });
+  });
+
+  it('tell of no buffer where the engine does not, and of no fill without a limit', () => {
+    expect(bufferOf()).to.deep.equal({ events: undefined, fill: undefined });
+    expect(bufferOf(bufferLine('size_events', 'memory', 3))).to.deep.equal({ events: 3, fill: undefined });
+    const source = line('buffer_size_events', of('in', 'source', 'demo_logs'), 3);
+    const made = line('component_sent_events_total', of('in', 'source', 'demo_logs'), 7);
+    expect(new EngineCounters().read(`${source}\n${made}\n`)?.components[0]).not.to.have.property(
+      'bufferEvents',
+    );
+  });
+
   it('are not those of an exporter that is empty', () => {
     const counters = new EngineCounters();
     expect(counters.read('')).to.equal(null);

@@ -19,6 +19,7 @@ export function componentsNow(
       const sum = sums.get(component.id) ?? {
         ...{ componentId: component.id, kind: component.kind, receivedRate: 0, sentRate: 0 },
         ...{ errors: 0, discarded: 0, latencyMs: null, utilization: null },
+        ...{ bufferEvents: null, bufferFill: null },
       };
       sums.set(component.id, sum);
       sum.receivedRate += component.inRate;
@@ -29,6 +30,9 @@ export function componentsNow(
         sum.latencyMs = Math.max(sum.latencyMs ?? 0, component.latency * 1_000);
       if (component.utilization !== undefined)
         sum.utilization = Math.max(sum.utilization ?? 0, component.utilization);
+      if (component.buffer !== undefined) sum.bufferEvents = (sum.bufferEvents ?? 0) + component.buffer;
+      if (component.bufferFill !== undefined)
+        sum.bufferFill = Math.max(sum.bufferFill ?? 0, component.bufferFill);
     }
   }
   return [...sums.values()];

@@ -72,6 +72,12 @@ const Flow = ({ kind, seen }: { kind: GraphNode['kind']; seen: ComponentThroughp
       )}
       {seen.filteredEvents > 0 && <Fact name="Filtered">{formatCount(seen.filteredEvents)}</Fact>}
       {seen.utilization !== null && <Fact name="Utilization">{formatPercent(seen.utilization)}</Fact>}
+      {seen.bufferEvents !== null && (
+        <Fact name="In its buffer">
+          {formatCount(seen.bufferEvents)}
+          {seen.bufferFill !== null && `, ${formatPercent(seen.bufferFill)} full`}
+        </Fact>
+      )}
       {seen.latencyMeanSeconds !== null && (
         <Fact name="Mean latency">{formatLatency(seen.latencyMeanSeconds)}</Fact>
       )}

@@ -1,4 +1,5 @@
 /** Encodes samples for Prometheus remote write 1.0: a `WriteRequest` of protobuf, compressed by snappy's block format. */
+/// <reference path="./snappyjs.d.ts" />
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { compress } from 'snappyjs';
 import type { Sample } from './samples.ts';
