@@ -73,11 +73,12 @@ export function parseHeartbeatReply(text: string): HeartbeatResponse {
   if (text.trim() === '') return { ok: true };
   const json = object(parse(text), 'answer');
   if (json.ok !== true) throw new MalformedAnswer('ok is not true');
-  const { configRevision, rejected, sendEngineComponents } = json;
+  const { configRevision, rejected, sendEngineComponents, mayOmitEmpty } = json;
   return {
     ok: true,
     ...(typeof configRevision === 'number' && { configRevision }),
     ...(sendEngineComponents === true && { sendEngineComponents }),
+    ...(mayOmitEmpty === true && { mayOmitEmpty }),
     ...(Array.isArray(rejected) && { rejected: rejected.slice(0, 100).filter(isRejection) }),
   };
 }

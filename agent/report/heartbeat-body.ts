@@ -1,4 +1,4 @@
-import type { HeartbeatRequest, PipelineReport } from '../../schemas/agent/protocol.ts';
+import type { ComponentMetric, HeartbeatRequest, PipelineReport } from '../../schemas/agent/protocol.ts';
 import type { Pipeline } from '../supervise/pipeline.ts';
 import type { Reading } from './scraper.ts';
 
@@ -19,13 +19,15 @@ export class HeartbeatBuilder {
     pipelines: readonly Pipeline[],
     metricsOf: (pipeline: Pipeline) => Reading | undefined,
     node: Omit<HeartbeatRequest, 'pipelines'>,
+    { omitEmpty = false } = {},
   ): Heartbeat {
     const budget = Math.floor(LOG_CHARS / Math.max(1, pipelines.length));
     const moves: (() => void)[] = [];
     const reports = pipelines.map((pipeline) => {
       const { lines, next } = pipeline.logs.since(this.#delivered.get(pipeline) ?? 0, budget);
       moves.push(() => this.#delivered.set(pipeline, next));
-      return report(pipeline, metricsOf(pipeline), lines);
+      const whole = report(pipeline, metricsOf(pipeline), lines);
+      return omitEmpty ? withoutEmpty(whole) : whole;
     });
     const delivered = () => {
       for (const move of moves) move();
@@ -64,4 +66,30 @@ function report(pipeline: Pipeline, reading: Reading | undefined, lines: string[
     componentMetrics: metrics?.components,
     recentLogs: lines,
   };
+}
+
+const ZERO_WHERE_ABSENT = [
+  'receivedBytes',
+  'sentBytes',
+  'errorsTotal',
+  'discardedEvents',
+  'filteredEvents',
+] as const satisfies (keyof ComponentMetric)[];
+
+/** Without what means the same when it is absent: a fifth of a heartbeat. No metrics of components are still a reading. */
+export function withoutEmpty(whole: PipelineReport): PipelineReport {
+  const { warnings, recentLogs, componentMetrics, ...others } = whole;
+  const kept = Object.entries(others).filter(([, value]) => value !== null && value !== undefined);
+  return {
+    ...(Object.fromEntries(kept) as typeof others),
+    ...(warnings?.length ? { warnings } : {}),
+    ...(recentLogs?.length ? { recentLogs } : {}),
+    ...(componentMetrics ? { componentMetrics: componentMetrics.map(withoutZeros) } : {}),
+  };
+}
+
+function withoutZeros(metric: ComponentMetric): ComponentMetric {
+  const kept = { ...metric };
+  for (const name of ZERO_WHERE_ABSENT) if (kept[name] === 0) delete kept[name];
+  return kept;
 }

@@ -29,6 +29,8 @@ const DRAIN_REPORT_MS = 5_000;
 export class HeartbeatSender {
   readonly #options: HeartbeatSenderOptions;
   readonly #builder = new HeartbeatBuilder();
+  /** The controller said so with its last answer. */
+  #mayOmitEmpty = false;
 
   constructor(options: HeartbeatSenderOptions) {
     this.#options = options;
@@ -63,6 +65,7 @@ export class HeartbeatSender {
       pipelines,
       (pipeline) => scraper.latest(pipeline, periodMs),
       this.#options.node(),
+      { omitEmpty: this.#mayOmitEmpty },
     );
     const startedAt = clock.monotonic();
     const outcome = await sendHeartbeat(url, token, body, timeoutMs);
@@ -74,6 +77,7 @@ export class HeartbeatSender {
       return;
     }
     delivered();
+    this.#mayOmitEmpty = outcome.reply.mayOmitEmpty === true;
     for (const { pipelineId, reason } of outcome.reply.rejected ?? []) {
       log.warn('the controller refused a part of the heartbeat', {
         pipeline: pipelineId.slice(0, 80),

@@ -290,6 +290,11 @@ export const HeartbeatResponse = Type.Object({
   configRevision: Optional(Type.Number()),
   /** The next heartbeat is to carry `engine.components`: no node has sent the list of this digest yet. */
   sendEngineComponents: Optional(Type.Boolean()),
+  /**
+   * Later heartbeats may leave out, of an entry of `pipelines`, fields that are null and `warnings` and `recentLogs` without any,
+   * and of a component metric optional counts of zero: they mean the same.
+   */
+  mayOmitEmpty: Optional(Type.Boolean()),
   /** Entries that are not stored, each with the field that is wrong. */
   rejected: Optional(Type.Array(Type.Object({ pipelineId: Type.String(), reason: Type.String() }))),
   /** What was left out of entries that are stored, and beside them: `pipelineId` is empty then. */

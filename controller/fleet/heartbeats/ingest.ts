@@ -218,6 +218,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       return {
         ok: true,
         configRevision,
+        mayOmitEmpty: true,
         ...(inventory?.send ? { sendEngineComponents: true } : {}),
         ...(rejected.length > 0 ? { rejected } : {}),
         ...(warnings.length > 0 ? { warnings } : {}),
