@@ -171,7 +171,8 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       if (!deliversLogs && !request.deliversLogs) logs.storeFromHeartbeat(node, linesOf(accepted));
       const hostMetrics = pickNumbers(request.hostMetrics, HOST_METRIC_NAMES);
       const cpu = nextCpuSample(hostMetrics, receivedAt, earlier?.cpu ?? null);
-      const isWhole = earlier !== undefined && receivedAt - earlier.wholeAt >= WHOLE_EVERY_MS;
+      // The clock may have been set back.
+      const isWhole = earlier !== undefined && Math.abs(receivedAt - earlier.wholeAt) >= WHOLE_EVERY_MS;
       // After a start the whole reports of a fleet are spread over the first minute.
       const wholeAt = earlier
         ? isWhole

@@ -10,6 +10,9 @@ const presenceOf = (reports: readonly NodeReport[]) =>
     ['state', 'bigint', reports.map((report) => report.state)],
   ]);
 
+/** What was heard later than this after a heartbeat was heard before the clock of a controller was set back. */
+const SET_BACK = `interval '2 minutes'`;
+
 /**
  * Stores when the nodes were heard whose stored state is the reported one, whichever controller has stored it. Returns the ids
  * of the others, of which nothing is stored.
@@ -18,7 +21,8 @@ export async function touchPresence(db: Knex, reports: readonly NodeReport[]): P
   const { source, values } = presenceOf(reports);
   const { rows } = await db.raw<{ rows: { node_id: string }[] }>(
     `WITH heard AS (SELECT * FROM ${source}),
-     touched AS (UPDATE node_presence p SET heard_at = greatest(p.heard_at, h.heard_at)
+     touched AS (UPDATE node_presence p
+       SET heard_at = CASE WHEN p.heard_at > h.heard_at + ${SET_BACK} THEN h.heard_at ELSE greatest(p.heard_at, h.heard_at) END
        FROM heard h WHERE p.node_id = h.node_id AND p.state = h.state RETURNING p.node_id)
      SELECT node_id FROM heard WHERE node_id NOT IN (SELECT node_id FROM touched)`,
     values,
@@ -38,7 +42,7 @@ export async function claimPresence(tx: Knex, reports: readonly NodeReport[]): P
      SELECT b.node_id, b.heard_at, b.state FROM ${source}
      WHERE EXISTS (SELECT FROM nodes n WHERE n.id = b.node_id) ORDER BY b.node_id
      ON CONFLICT (node_id) DO UPDATE SET heard_at = excluded.heard_at, state = excluded.state
-       WHERE p.heard_at <= excluded.heard_at
+       WHERE p.heard_at <= excluded.heard_at OR p.heard_at > excluded.heard_at + ${SET_BACK}
      RETURNING node_id`,
     values,
   );

@@ -143,8 +143,7 @@ async function writeNodes(tx: Knex, reports: readonly NodeReport[]): Promise<voi
        engine_version = COALESCE(excluded.engine_version, r.engine_version), deployment_mode = excluded.deployment_mode,
        agent_labels = excluded.agent_labels, host_metrics = excluded.host_metrics, agent_health = excluded.agent_health,
        running_as = excluded.running_as, update_error = excluded.update_error,
-       poll_interval_ms = excluded.poll_interval_ms, delivers_logs = r.delivers_logs OR excluded.delivers_logs
-     WHERE r.reported_at <= excluded.reported_at`,
+       poll_interval_ms = excluded.poll_interval_ms, delivers_logs = r.delivers_logs OR excluded.delivers_logs`,
     batch.values,
   );
 }
@@ -214,7 +213,6 @@ async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise
              CASE WHEN s.status <> 'CRASHED' THEN excluded.crashes ELSE 0 END)
            ELSE excluded.crashes END,
          ran_version = CASE WHEN NOT ${SAME} AND ${RAN_WELL} THEN s.version ELSE s.ran_version END
-       WHERE s.reported_at <= excluded.reported_at
        RETURNING s.*)
        SELECT s.node_id AS "nodeId", s.pipeline_id AS "pipelineId", s.version, s.last_error AS "lastError", s.refused,
          CASE WHEN ${RAN_WELL} OR s.ran_version IS NULL THEN s.version ELSE s.ran_version END AS ran, s.ran_version AS before,
@@ -227,7 +225,7 @@ async function writePipelines(tx: Knex, reports: readonly NodeReport[]): Promise
   // A node no longer has the pipelines that it no longer reports.
   await tx.raw(
     `DELETE FROM node_pipelines s USING unnest(?::text[], ?::timestamptz[]) AS b(node_id, reported_at)
-     WHERE s.node_id = b.node_id AND s.reported_at < b.reported_at`,
+     WHERE s.node_id = b.node_id AND s.reported_at <> b.reported_at`,
     [reports.map((report) => report.nodeId), reports.map((report) => report.receivedAt)],
   );
   return failing;

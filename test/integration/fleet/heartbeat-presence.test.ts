@@ -29,8 +29,8 @@ describe('the heartbeats of a large fleet', function () {
   let there: FleetParts;
   const started: FleetParts[] = [];
 
-  const start = async () => {
-    const parts = await startFleetParts(platform, { clock, busyPerSecond: 0, spread: () => 0 });
+  const start = async (own = clock) => {
+    const parts = await startFleetParts(platform, { clock: own, busyPerSecond: 0, spread: () => 0 });
     started.push(parts);
     return parts;
   };
@@ -109,6 +109,14 @@ describe('the heartbeats of a large fleet', function () {
     }
     for (const node of nodes)
       for (const row of await rows(node, 'events_in')) expect(row.events_in).to.be.above(1);
+  });
+
+  it('have their counters stored where the clock was set back since', async () => {
+    clock.advance(3_600_000);
+    await sendAll(here, { eventsIn: 1 });
+    clock.advance(-3_600_000);
+    await sendAll(here, { eventsIn: 700 });
+    expect((await rows(nodes[0]!, 'events_in'))[0]?.events_in).to.equal(700);
   });
 
   it('have a changed state stored at once, of that node alone', async () => {
@@ -200,6 +208,26 @@ describe('the heartbeats of a large fleet', function () {
     await here.heartbeats.flush();
     expect(await rows(node, 'restarts')).to.deep.equal(Array(PIPELINES).fill({ restarts: 1 }));
     expect(await heardAt(node)).to.equal(START + 2_000);
+  });
+
+  it('are stored again at once where a clock was ahead, and was set right', async () => {
+    const [node] = nodes as [EnrolledNode];
+    const ahead = await start(manualClock(START + 3_600_000));
+    await send(ahead, node, { more: { restarts: 1 } });
+    await ahead.heartbeats.flush();
+    for (const restarts of [1, 2]) {
+      clock.advance(5_000);
+      await send(here, node, { more: { restarts }, pipelines: pipelineIds.slice(0, 2) });
+      await here.heartbeats.flush();
+      expect(await heardAt(node)).to.equal(clock.now());
+      expect(await rows(node, 'restarts')).to.deep.equal(Array(2).fill({ restarts }));
+    }
+    // The state is the stored one, and only the time was ahead.
+    await send(ahead, node, { more: { restarts: 2 }, pipelines: pipelineIds.slice(0, 2) });
+    await ahead.heartbeats.flush();
+    await send(here, node, { more: { restarts: 2 }, pipelines: pipelineIds.slice(0, 2) });
+    await here.heartbeats.flush();
+    expect(await heardAt(node)).to.equal(clock.now());
   });
 
   it('leave nothing of a pipeline that the node no longer has, whoever has stored it', async () => {
