@@ -76,6 +76,7 @@ export function minutesOf(table: MinuteTable, where: string, columns = LAYOUTS[t
 
 /** Hours stay open for points that come late; what comes later still is packed with the next run. */
 const OPEN_HOURS = 2;
+const PACKING_LOCK = 7_236_029;
 /** Values of the key's first column per statement, which then works on some ten thousand rows. */
 const KEYS_PER_STATEMENT = 100;
 
@@ -121,12 +122,12 @@ async function packHour(
     );
     const last = rows.at(-1);
     if (!last) break;
-    packed += await packSome(
-      db,
-      table,
-      window,
-      rows.map(({ key }) => key),
-    );
+    const ids = rows.map(({ key }) => key);
+    packed += await db.transaction(async (tx) => {
+      // Two that pack one series at once would each miss what the other adds.
+      await tx.raw('SELECT pg_advisory_xact_lock(?)', [PACKING_LOCK]);
+      return packSome(tx, table, window, ids);
+    });
     after = last.key;
   }
   return packed;
