@@ -139,7 +139,7 @@ async function compose(
   };
   const fleet = await startFleet({
     ...{ pools, bus, configs, caughtUp, clock, log, lifecycle },
-    minutes: services.minutes,
+    ...{ minutes: services.minutes, watched: services.watchedPipelines },
   });
   behind = fleet.heartbeats.isBehind;
   selfMetrics = await startSelfMetrics({

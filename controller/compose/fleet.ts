@@ -13,6 +13,7 @@ import {
 import { createLogIngest } from '../fleet/logs/index.ts';
 import { createSampleIngest, createTaps } from '../fleet/samples/index.ts';
 import { createRecorder, type MinuteStore } from '../insight/telemetry/index.ts';
+import type { WatchedPipelines } from '../pipelines/index.ts';
 import type { Bus } from '../platform/runtime/bus.ts';
 import type { Logger } from '../platform/runtime/logger.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -22,6 +23,7 @@ export interface FleetOptions {
   bus: Bus;
   configs: ConfigServer;
   minutes: MinuteStore;
+  watched: WatchedPipelines;
   /** Called once all heartbeats that waited for the database are stored. */
   caughtUp: () => void;
   clock: Clock;
@@ -30,7 +32,7 @@ export interface FleetOptions {
 }
 
 export async function startFleet(options: FleetOptions) {
-  const { pools, bus, configs, minutes, caughtUp: onCaughtUp, clock, log, lifecycle } = options;
+  const { pools, bus, configs, minutes, watched, caughtUp: onCaughtUp, clock, log, lifecycle } = options;
   const { essential, requests, background: db } = pools;
   const directory = createNodeDirectory({ db: essential, bus, clock });
   lifecycle.onStop('node directory', () => directory.stop());
@@ -45,7 +47,7 @@ export async function startFleet(options: FleetOptions) {
   const measures = createRecorder({ db, minutes, clock, log });
   lifecycle.onStop('metrics', () => measures.stop());
   const heartbeats = createHeartbeatIngest({
-    ...{ db: essential, bus, log, directory, configs, logs, updates, measures, onCaughtUp },
+    ...{ db: essential, bus, log, directory, configs, logs, updates, measures, watched, onCaughtUp },
     components: createComponentLists({ db: essential, log }),
     now: () => clock.now(),
   });

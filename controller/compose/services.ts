@@ -15,6 +15,7 @@ import { createPasswords, type PasswordCost } from '../identity/access/index.ts'
 import { createIdentityProvider } from '../identity/oidc/index.ts';
 import { createPrometheusMinutes, postgresMinutes } from '../insight/telemetry/index.ts';
 import { createEngineChecks } from '../pipelines/engine/index.ts';
+import { createWatchedPipelines } from '../pipelines/index.ts';
 import type { Keyring } from '../platform/crypto/keyring.ts';
 import { createOutgoing, createTargetGuard } from '../platform/net/outgoing/index.ts';
 import type { Services } from '../platform/operation/context.ts';
@@ -76,6 +77,7 @@ export function createServices(options: ServicesOptions) {
   const planner = createPlanner();
   const services: Services = {
     ...{ bus, jobs, keyring, secretStores, engine, forges, statuses, outgoing, minutes },
+    watchedPipelines: createWatchedPipelines({ bus, clock }),
     passwords: createPasswords(options.passwordCost),
     baseUrl: config.baseUrl,
     cloneUrl: `${config.baseUrl}/git/${repository.name}`,

@@ -29,6 +29,11 @@ export { convergePipelines, prunePipeline } from './lifecycle/converge.ts';
 export * as pipelineEditing from './lifecycle/edit-operations.ts';
 export * as pipelineOperations from './lifecycle/operations.ts';
 export { type DeployedConfig, listComponentReports, listDeployed } from './lifecycle/store.ts';
+export {
+  createWatchedPipelines,
+  type WatchedPipelines,
+  watchPipeline,
+} from './lifecycle/watched-pipelines.ts';
 export * as sharedComponentOperations from './shared-components/operations.ts';
 export { servedYaml } from './versions/served-yaml.ts';
 export { unifiedDiff } from './versions/unified-diff.ts';

@@ -11,6 +11,7 @@ import {
   type LogEntry,
   type PipelineReport,
 } from '../../../schemas/agent/protocol.ts';
+import type { WatchedPipelines } from '../../pipelines/index.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
 import { storableText } from '../../platform/text/storable-text.ts';
@@ -61,6 +62,7 @@ export interface IngestOptions {
   updates: Pick<UpdateTracker, 'onHeartbeat'>;
   components: ComponentLists;
   measures: Measures;
+  watched: Pick<WatchedPipelines, 'follows'>;
   now: () => number;
   /** From 0 to 1, to spread what is due in each minute; random by default. */
   spread?: (() => number) | undefined;
@@ -100,6 +102,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
     updates,
     components,
     measures,
+    watched,
     spread = Math.random,
   } = options;
   const lastReports = new Map<string, LastReport>();
@@ -209,7 +212,10 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
       queue.push({
         ...report,
         state: stateDigest(report),
-        mustWrite: isWhole || labelsChanged || !pipelines.every(isSettled),
+        mustWrite:
+          isWhole ||
+          labelsChanged ||
+          !pipelines.every((row) => isSettled(row) && !watched.follows(row.pipelineId, node.nodeId)),
       });
       if (node.update) {
         const { uptimeSeconds } = request.agentHealth ?? {};

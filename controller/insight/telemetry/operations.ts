@@ -21,7 +21,7 @@ import {
 } from '../../../schemas/api/metrics.ts';
 import { readStatus, sumRates } from '../../fleet/status/index.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
-import { listComponentReports } from '../../pipelines/index.ts';
+import { listComponentReports, watchPipeline } from '../../pipelines/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { query } from '../../platform/operation/operation.ts';
 import type { EnvironmentFilter, SeriesOptions } from './minutes/minute-store.ts';
@@ -115,6 +115,7 @@ export const getComponentMetrics = query({
   output: ComponentMetrics,
   scope: (ctx, input) => objectScope(ctx, 'Pipeline', input.pipelineId),
   async run(ctx, { pipelineId, minutes = MINUTES.components }) {
+    watchPipeline(ctx, pipelineId);
     const window = windowOf(minutes, ctx.clock.now());
     const { environmentId } = await objectScope(ctx, 'Pipeline', pipelineId);
     const { pipelines } = await readStatus(ctx, { environmentId: environmentId ?? '', pipelineId });

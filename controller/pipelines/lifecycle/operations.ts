@@ -38,6 +38,7 @@ import {
   listVersions,
   type PipelineRecord,
 } from './store.ts';
+import { watchPipeline } from './watched-pipelines.ts';
 
 /** Only users who may change a pipeline see config values that look like credentials. */
 const seesAll = (ctx: Context, scope: Scope): boolean => allows(ctx.actor, scope, { role: 'EDITOR' });
@@ -109,6 +110,7 @@ export const get = query({
       listComponentReports(ctx.db, input.id),
     ]);
     if (!environment) throw notFound('Environment');
+    watchPipeline(ctx, input.id);
     const { manifest } = status.pipeline;
     const config = seesAll(ctx, { teamId: environment.teamId, environmentId: environment.id })
       ? { nodes: record.nodes, globalConfig: record.globalConfig }

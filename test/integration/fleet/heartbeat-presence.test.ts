@@ -5,6 +5,7 @@ import { newId } from '../../../controller/platform/operation/ids.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { PipelineReport } from '../../../schemas/agent/protocol.ts';
 import { usePlatform } from '../../support/harness/platform.ts';
+import { until } from '../../support/harness/until.ts';
 import {
   type EnrolledNode,
   type FleetParts,
@@ -117,6 +118,42 @@ describe('the heartbeats of a large fleet', function () {
     clock.advance(-3_600_000);
     await sendAll(here, { eventsIn: 700 });
     expect((await rows(nodes[0]!, 'events_in'))[0]?.events_in).to.equal(700);
+  });
+
+  it('have their counters stored at once for a minute where somebody looks, in every controller, of some nodes', async () => {
+    const [watched = ''] = pipelineIds;
+    const crowd = await insertNodes(platform, environmentId, 60);
+    const beatAll = async (eventsIn: number) => {
+      for (const [index, node] of crowd.entries())
+        await send(index % 2 === 0 ? here : there, node, { eventsIn, pipelines: [watched] });
+      for (const parts of [here, there]) await parts.heartbeats.flush();
+    };
+    const fresh = async (eventsIn: number) =>
+      (await platform.db('node_pipelines').where({ pipeline_id: watched, events_in: eventsIn })).length;
+    await beatAll(1);
+    clock.advance(1_000);
+    await beatAll(2);
+    expect(await fresh(2)).to.equal(0);
+    expect(here.watched.isDue(watched)).to.equal(true);
+    expect(here.watched.isDue(watched), 'told of once').to.equal(false);
+    await here.bus.publish(platform.db, { type: 'watched', pipelineId: watched });
+    await until(() => there.watched.follows(watched, 'nobody'), {
+      what: 'the other controller to hear of it',
+    });
+    clock.advance(1_000);
+    await beatAll(3);
+    expect(await fresh(3)).to.equal(60);
+    clock.advance(61_000);
+    expect(here.watched.follows(watched, 'nobody')).to.equal(false);
+    expect(there.watched.follows(watched, 'nobody')).to.equal(false);
+  });
+
+  it('follow no more than 50 nodes of a pipeline', async () => {
+    const [watched = ''] = pipelineIds;
+    here.watched.isDue(watched);
+    const followed = Array.from({ length: 80 }, (_, index) => here.watched.follows(watched, `node-${index}`));
+    expect(followed.filter(Boolean)).to.have.length(50);
+    expect(here.watched.follows(watched, 'node-3')).to.equal(true);
   });
 
   it('have a changed state stored at once, of that node alone', async () => {

@@ -8,6 +8,7 @@ import {
 } from '../../../controller/fleet/index.ts';
 import { createLogIngest } from '../../../controller/fleet/logs/index.ts';
 import { createRecorder } from '../../../controller/insight/telemetry/index.ts';
+import { createWatchedPipelines } from '../../../controller/pipelines/index.ts';
 import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
@@ -71,8 +72,9 @@ export async function startFleetParts(
     ...{ db, bus, log, clock, knownPipelines: configs.knownPipelines, directory },
   });
   const measures = createRecorder({ db, clock, log });
+  const watched = createWatchedPipelines({ bus, clock });
   const heartbeats = createHeartbeatIngest({
-    ...{ db, bus, log, directory, configs, logs, measures },
+    ...{ db, bus, log, directory, configs, logs, measures, watched },
     updates: { onHeartbeat: () => {} },
     components: createComponentLists({ db, log }),
     now: () => clock.now(),
@@ -87,6 +89,7 @@ export async function startFleetParts(
     heartbeats,
     logs,
     measures,
+    watched,
     async stop() {
       directory.stop();
       await heartbeats.stop();

@@ -15,6 +15,7 @@ import { insertTeam } from '../../../controller/identity/teams/store.ts';
 import { writeAudit } from '../../../controller/insight/audit/index.ts';
 import { postgresMinutes } from '../../../controller/insight/telemetry/index.ts';
 import { createEngineChecks } from '../../../controller/pipelines/engine/index.ts';
+import { createWatchedPipelines } from '../../../controller/pipelines/index.ts';
 import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import { createOutgoing } from '../../../controller/platform/net/outgoing/index.ts';
 import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
@@ -80,6 +81,7 @@ export class ReconcileScene {
       targetGuard,
       outgoing,
       minutes: postgresMinutes,
+      watchedPipelines: createWatchedPipelines({ bus, clock: systemClock }),
       identityProvider: createIdentityProvider({ outgoing, bus, clock: systemClock }),
     };
   }
