@@ -33,6 +33,7 @@ export {
   createWatchedPipelines,
   type WatchedPipelines,
   watchPipeline,
+  watchRollout,
 } from './lifecycle/watched-pipelines.ts';
 export * as sharedComponentOperations from './shared-components/operations.ts';
 export { servedYaml } from './versions/served-yaml.ts';

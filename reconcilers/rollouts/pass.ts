@@ -10,7 +10,7 @@ import {
   step,
 } from '../../controller/delivery/rollouts/index.ts';
 import { type NodeStatus, readStatus, reasonLine, stageOfNode } from '../../controller/fleet/status/index.ts';
-import { stagedRollouts, startHealthCheck } from '../../controller/pipelines/index.ts';
+import { stagedRollouts, startHealthCheck, watchRollout } from '../../controller/pipelines/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import { DomainError } from '../../controller/platform/operation/errors.ts';
 import type { Execute } from '../../controller/platform/operation/operation.ts';
@@ -20,6 +20,7 @@ export async function runRolloutPass(ctx: Context, execute: Execute, rolloutId: 
   const rollout = await findRollout(ctx.db, rolloutId);
   if (!rollout || !isActive(rollout)) return false;
   const { environmentId, pipelineId } = rollout;
+  watchRollout(ctx, pipelineId);
   const { nodes } = await readStatus(ctx, { environmentId, pipelineId });
   const seen = nodes.flatMap((node) => seenOf(rollout, node) ?? []);
   const next = step(rollout, seen, ctx.clock.now());

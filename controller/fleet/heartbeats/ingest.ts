@@ -109,7 +109,7 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
   const reverts = createReverts({ db, bus, log, configs, now: options.now });
   const queue = createReportQueue({
     ...{ db, bus, log, directory },
-    busyPerSecond: options.busyPerSecond,
+    ...{ now: options.now, busyPerSecond: options.busyPerSecond },
     onCaughtUp: options.onCaughtUp,
     onFailing: (failing) => reverts.enqueue(failing),
   });

@@ -10,22 +10,26 @@ const presenceOf = (reports: readonly NodeReport[]) =>
     ['state', 'bigint', reports.map((report) => report.state)],
   ]);
 
-/** What was heard later than this after a heartbeat was heard before the clock of a controller was set back. */
-const SET_BACK = `interval '2 minutes'`;
+/** Whether a node was heard in the future, which the clock of a controller was set back from since. One binding: now. */
+const IN_FUTURE = `p.heard_at > ?::timestamptz + interval '2 minutes'`;
 
 /**
  * Stores when the nodes were heard whose stored state is the reported one, whichever controller has stored it. Returns the ids
  * of the others, of which nothing is stored.
  */
-export async function touchPresence(db: Knex, reports: readonly NodeReport[]): Promise<Set<string>> {
+export async function touchPresence(
+  db: Knex,
+  reports: readonly NodeReport[],
+  now: Date,
+): Promise<Set<string>> {
   const { source, values } = presenceOf(reports);
   const { rows } = await db.raw<{ rows: { node_id: string }[] }>(
     `WITH heard AS (SELECT * FROM ${source}),
      touched AS (UPDATE node_presence p
-       SET heard_at = CASE WHEN p.heard_at > h.heard_at + ${SET_BACK} THEN h.heard_at ELSE greatest(p.heard_at, h.heard_at) END
+       SET heard_at = CASE WHEN ${IN_FUTURE} THEN h.heard_at ELSE greatest(p.heard_at, h.heard_at) END
        FROM heard h WHERE p.node_id = h.node_id AND p.state = h.state RETURNING p.node_id)
      SELECT node_id FROM heard WHERE node_id NOT IN (SELECT node_id FROM touched)`,
-    values,
+    [...values, now],
   );
   return new Set(rows.map(({ node_id }) => node_id));
 }
@@ -34,7 +38,11 @@ export async function touchPresence(db: Knex, reports: readonly NodeReport[]): P
  * Stores presence and state digest of the reports that are about to be written, and locks their rows. Returns the ids of the
  * nodes that still exist and were not heard later by another controller.
  */
-export async function claimPresence(tx: Knex, reports: readonly NodeReport[]): Promise<Set<string>> {
+export async function claimPresence(
+  tx: Knex,
+  reports: readonly NodeReport[],
+  now: Date,
+): Promise<Set<string>> {
   const { source, values } = presenceOf(reports);
   const { rows } = await tx.raw<{ rows: { node_id: string }[] }>(
     // The nodes are looked up by index: a join would read all of them for every batch.
@@ -42,9 +50,9 @@ export async function claimPresence(tx: Knex, reports: readonly NodeReport[]): P
      SELECT b.node_id, b.heard_at, b.state FROM ${source}
      WHERE EXISTS (SELECT FROM nodes n WHERE n.id = b.node_id) ORDER BY b.node_id
      ON CONFLICT (node_id) DO UPDATE SET heard_at = excluded.heard_at, state = excluded.state
-       WHERE p.heard_at <= excluded.heard_at OR p.heard_at > excluded.heard_at + ${SET_BACK}
+       WHERE p.heard_at <= excluded.heard_at OR ${IN_FUTURE}
      RETURNING node_id`,
-    values,
+    [...values, now],
   );
   return new Set(rows.map(({ node_id }) => node_id));
 }

@@ -32,6 +32,7 @@ export interface ReportQueueOptions {
   bus: Bus;
   log: Logger;
   directory: Pick<NodeDirectory, 'releaseAgentLabels'>;
+  now: () => number;
   /** Called when reports are stored after an unusually long wait for the database. */
   onCaughtUp: () => void;
   /** Above this many heartbeats a second the fleet is a large one; 100 by default. */
@@ -115,7 +116,7 @@ export function createReportQueue(options: ReportQueueOptions): ReportQueue {
     for (let first = 0; first < others.length; first += NODES_PER_TOUCH) {
       const part = others.slice(first, first + NODES_PER_TOUCH);
       try {
-        const changed = await retryOnDeadlock(() => touchPresence(db, part));
+        const changed = await retryOnDeadlock(() => touchPresence(db, part, new Date(options.now())));
         for (const report of part) (changed.has(report.nodeId) ? due : stored).push(report);
       } catch {
         // Writing them tells what is wrong.
@@ -143,7 +144,7 @@ export function createReportQueue(options: ReportQueueOptions): ReportQueue {
   /** Returns false if the database could not be reached; the reports then wait for the next try. */
   async function write(part: NodeReport[], stored: NodeReport[]): Promise<boolean> {
     try {
-      options.onFailing(await retryOnDeadlock(() => writeReports(db, part)));
+      options.onFailing(await retryOnDeadlock(() => writeReports(db, part, new Date(options.now()))));
     } catch (error) {
       return writeFailed(part, stored, error);
     }

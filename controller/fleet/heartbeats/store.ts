@@ -90,9 +90,13 @@ const CRASHES = 2;
 const STUCK = '60 seconds';
 
 /** One transaction. Skips deleted nodes, and nodes that were heard later by another controller. Returns the versions that do not run. */
-export async function writeReports(db: Knex, all: readonly NodeReport[]): Promise<FailingVersion[]> {
+export async function writeReports(
+  db: Knex,
+  all: readonly NodeReport[],
+  now: Date,
+): Promise<FailingVersion[]> {
   return db.transaction(async (tx) => {
-    const newest = await claimPresence(tx, all);
+    const newest = await claimPresence(tx, all, now);
     // The changes are counted of a report that comes too late as well: its node was sent the new revision.
     await countLabelChanges(
       tx,

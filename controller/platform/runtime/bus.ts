@@ -29,8 +29,8 @@ export type Signal =
   | { type: 'push'; nodeId: string; message: PushMessage }
   /** There is something new of a live tap: events in the table, who watches it, or the reason of its end. */
   | { type: 'tap'; tapId: string; ended?: string }
-  /** Somebody looks at a pipeline: for a minute, what some of its nodes report is stored at once. */
-  | { type: 'watched'; pipelineId: string }
+  /** Somebody looks at a pipeline: for a minute, what so many of its nodes report is stored at once. */
+  | { type: 'watched'; pipelineId: string; nodes: number }
   /** The environment was deleted, with all that it had. */
   | { type: 'environment'; environmentId: string }
   /** Pages of an environment are out of date; null for all. */

@@ -136,7 +136,7 @@ describe('the heartbeats of a large fleet', function () {
     expect(await fresh(2)).to.equal(0);
     expect(here.watched.isDue(watched)).to.equal(true);
     expect(here.watched.isDue(watched), 'told of once').to.equal(false);
-    await here.bus.publish(platform.db, { type: 'watched', pipelineId: watched });
+    await here.bus.publish(platform.db, { type: 'watched', pipelineId: watched, nodes: 50 });
     await until(() => there.watched.follows(watched, 'nobody'), {
       what: 'the other controller to hear of it',
     });
@@ -154,6 +154,8 @@ describe('the heartbeats of a large fleet', function () {
     const followed = Array.from({ length: 80 }, (_, index) => here.watched.follows(watched, `node-${index}`));
     expect(followed.filter(Boolean)).to.have.length(50);
     expect(here.watched.follows(watched, 'node-3')).to.equal(true);
+    expect(here.watched.isDue(watched, 2_000), 'a rollout begins').to.equal(true);
+    expect(here.watched.follows(watched, 'node-79')).to.equal(true);
   });
 
   it('have a changed state stored at once, of that node alone', async () => {
