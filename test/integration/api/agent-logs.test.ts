@@ -312,7 +312,8 @@ describe('a delivery of log lines', () => {
       await limitTo(1);
       expect(perLine - 60).to.be.within(200, 400);
       expect(30 * lines.length * (60 + 300)).to.be.above(MIB);
-      expect((await node.logs(much())).status).to.equal(429);
+      // The setting is read a moment after it is signalled.
+      await until(async () => (await node.logs(much())).status === 429, { what: 'the refusal' });
     });
   });
 
