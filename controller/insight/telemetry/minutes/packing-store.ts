@@ -91,55 +91,38 @@ export async function packMinutes(options: {
   const before = new Date(Math.floor(clock.now() / HOUR_MS) * HOUR_MS - (OPEN_HOURS - 1) * HOUR_MS);
   let packed = 0;
   for (const table of Object.keys(LAYOUTS) as MinuteTable[]) {
-    const { rows } = await db.raw<{ rows: { hour: Date }[] }>(
-      `SELECT DISTINCT date_trunc('hour', minute, 'UTC') AS hour FROM ${table} WHERE minute < ? ORDER BY 1`,
+    const [first = ''] = LAYOUTS[table].keys;
+    const { rows } = await db.raw<{ rows: { hour: Date; ids: string[] }[] }>(
+      `SELECT hour, array_agg(id ORDER BY id) AS ids FROM (
+         SELECT DISTINCT date_trunc('hour', minute, 'UTC') AS hour, ${first} AS id FROM ${table} WHERE minute < ?) series
+       GROUP BY hour ORDER BY hour`,
       [before],
     );
     await PACKED_TABLES[table].ensure(db, [...new Set(rows.map(({ hour }) => dayOf(hour.getTime())))]);
-    for (const { hour } of rows) {
-      const count = await packHour(db, table, hour, signal);
-      log.debug({ table, hour, rows: count }, 'an hour of metrics was packed');
-      packed += count;
+    for (const { hour, ids } of rows) {
+      const window = { from: hour, to: new Date(hour.getTime() + HOUR_MS) };
+      for (let start = 0; start < ids.length && !signal?.aborted; start += KEYS_PER_STATEMENT)
+        packed += await packInTurn(db, table, window, ids.slice(start, start + KEYS_PER_STATEMENT));
     }
   }
+  if (packed > 0) log.debug({ rows: packed }, 'hours of metrics were packed');
   return packed;
 }
 
-async function packHour(
-  db: Knex,
-  table: MinuteTable,
-  hour: Date,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  const [first = ''] = LAYOUTS[table].keys;
-  const window = { from: hour, to: new Date(hour.getTime() + HOUR_MS) };
-  let packed = 0;
-  for (let after = ''; !signal?.aborted; ) {
-    const { rows } = await db.raw<{ rows: { key: string }[] }>(
-      `SELECT DISTINCT ${first} AS key FROM ${table}
-       WHERE minute >= :from AND minute < :to AND ${first} > :after ORDER BY 1 LIMIT ${KEYS_PER_STATEMENT}`,
-      { ...window, after },
-    );
-    const last = rows.at(-1);
-    if (!last) break;
-    const ids = rows.map(({ key }) => key);
-    packed += await db.transaction(async (tx) => {
-      // Two that pack one series at once would each miss what the other adds.
-      await tx.raw('SELECT pg_advisory_xact_lock(?)', [PACKING_LOCK]);
-      return packSome(tx, table, window, ids);
-    });
-    after = last.key;
-  }
-  return packed;
+interface Hour {
+  from: Date;
+  to: Date;
 }
+
+/** Two controllers that pack one series at once would each miss what the other adds. */
+const packInTurn = (db: Knex, table: MinuteTable, hour: Hour, ids: readonly string[]): Promise<number> =>
+  db.transaction(async (tx) => {
+    await tx.raw('SELECT pg_advisory_xact_lock(?)', [PACKING_LOCK]);
+    return packSome(tx, table, hour, ids);
+  });
 
 /** What is packed already of these series and this hour is packed again, together with what has come since. */
-async function packSome(
-  db: Knex,
-  table: MinuteTable,
-  window: { from: Date; to: Date },
-  ids: readonly string[],
-): Promise<number> {
+async function packSome(db: Knex, table: MinuteTable, hour: Hour, ids: readonly string[]): Promise<number> {
   const { keys, details, values, merge } = LAYOUTS[table];
   const [first = ''] = keys;
   const key = keys.join(', ');
@@ -168,7 +151,7 @@ async function packSome(
          AND m.minute = :from::timestamptz + place * interval '1 minute'
      GROUP BY ${[...keys, ...details].map((name) => `s.${name}`).join(', ')}
      ON CONFLICT (${key}, hour) DO UPDATE SET ${values.map((value) => `${value} = excluded.${value}`).join(', ')}`,
-    { ...window, ids: [...ids] },
+    { ...hour, ids: [...ids] },
   );
   return rowCount;
 }
