@@ -119,9 +119,11 @@ describe('a plan that is asked for', () => {
         .onConflict()
         .ignore();
       await node(id, { role: id.slice(0, 4) });
+      const at = new Date(scene.context(env.id).clock.now());
+      await scene.db('node_presence').insert({ node_id: `${env.id}-${id}`, heard_at: at });
       await scene.db('node_reports').insert({
         node_id: `${env.id}-${id}`,
-        reported_at: new Date(scene.context(env.id).clock.now()),
+        reported_at: at,
         engine_version: `vector ${version} (x86_64-unknown-linux-gnu)`,
         engine_components: `${digest} ${version}`,
       });
