@@ -21,7 +21,7 @@ import { storedOtherwise } from '../stored.ts';
 const ROUNDS = 3;
 const ROUND_SECONDS = 4;
 const STEADY_SECONDS = 20;
-const SETTLE_SECONDS = 130;
+const SETTLE_SECONDS = 210;
 /** A fifth of the fleet at a 5 s poll: both sides can keep up with it. */
 const STEADY_SHARE = 0.2;
 const CONNECTIONS = 64;
