@@ -88,8 +88,8 @@ describe('the heartbeats of a fleet', function () {
     } finally {
       platform.db.removeListener('query', note);
     }
-    // Those of the first signals, and those that came while these were read.
-    expect(reads.length).to.be.within(1, 4);
+    // Those of the first signals, and those that came while these were read: how many is up to the machine, but not one a node.
+    expect(reads.length).to.be.within(1, NODES / 20);
   });
 
   it('have the revision that their nodes were told of', async () => {
