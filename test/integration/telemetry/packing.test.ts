@@ -136,6 +136,22 @@ describe('packed hours of metrics', function () {
     expect(await count('packed_pipeline_minutes')).to.equal(1);
   });
 
+  it('hold what no single precision number can as the nearest one, and keep gaps', async () => {
+    const point = { minute: 3, series: 0, amounts: [1e300, 1e-300, 5, 0, 0, 0], utilization: null };
+    await insert([point, { ...point, series: 1, amounts: [7, 7, 7, 7, 7, 7] }]);
+    clock = manualClock(START + 5 * HOUR_MS);
+    await pack();
+    const rows = await read('pipeline_minutes');
+    expect(rows.map((row) => [row.events_in, row.events_out, row.bytes_in, row.utilization])).to.deep.equal([
+      [Math.fround(3e38), 0, 5, null],
+      [7, 7, 7, null],
+    ]);
+    expect((await read('node_minutes')).map((row) => [row.memory_used_bytes, row.load_avg1])).to.deep.equal([
+      [Math.fround(3e38), null],
+      [7, null],
+    ]);
+  });
+
   it('are left alone while they may still get points', async () => {
     await insert([{ minute: 3, series: 0, amounts: [1, 1, 1, 1, 1, 1], utilization: null }]);
     clock = manualClock(START + 2 * HOUR_MS - 1);

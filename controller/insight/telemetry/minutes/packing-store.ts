@@ -121,6 +121,10 @@ const packInTurn = (db: Knex, table: MinuteTable, hour: Hour, ids: readonly stri
     return packSome(tx, table, hour, ids);
   });
 
+/** Postgres refuses to round to nothing or to infinity, and one node that reports such a value must not keep others unpacked. */
+const asReal = (value: string): string =>
+  `(CASE WHEN abs(${value}) < 1e-30 THEN 0 WHEN ${value} IS NOT NULL THEN greatest(-3e38, least(${value}, 3e38)) END)::real`;
+
 /** What is packed already of these series and this hour is packed again, together with what has come since. */
 async function packSome(db: Knex, table: MinuteTable, hour: Hour, ids: readonly string[]): Promise<number> {
   const { keys, details, values, merge } = LAYOUTS[table];
@@ -145,7 +149,7 @@ async function packSome(db: Knex, table: MinuteTable, hour: Hour, ids: readonly 
      )
      INSERT INTO packed_${table} AS p (hour, ${[...keys, ...details, ...values].join(', ')})
      SELECT :from, ${[...keys, ...details].map((name) => `s.${name}`).join(', ')},
-       ${values.map((value) => `array_agg(m.${value}::real ORDER BY place)`).join(', ')}
+       ${values.map((value) => `array_agg(${asReal(`m.${value}`)} ORDER BY place)`).join(', ')}
      FROM series s CROSS JOIN generate_series(0, 59) place
        LEFT JOIN minutes m ON ${keys.map((name) => `m.${name} = s.${name}`).join(' AND ')}
          AND m.minute = :from::timestamptz + place * interval '1 minute'

@@ -3,6 +3,7 @@ import { request } from 'undici';
 import { messageOf, unavailable } from '../../../../platform/operation/errors.ts';
 import type { Logger } from '../../../../platform/runtime/logger.ts';
 import type { Window } from '../../series/window.ts';
+import { readBounded } from './read-bounded.ts';
 
 export interface QueryClient {
   /** A value per step of the window, null where the store has none. @throws DomainError UNAVAILABLE */
@@ -50,7 +51,7 @@ export function createQueryClient(options: QueryClientOptions): QueryClient {
         body: new URLSearchParams({ ...form, nocache: '1' }).toString(),
         signal: AbortSignal.timeout(timeoutMs),
       });
-      const text = await bounded(answer.body);
+      const text = await readBounded(answer.body, MAX_BYTES);
       if (answer.statusCode !== 200)
         throw new Error(`it answered ${answer.statusCode}: ${text.slice(0, MAX_REASON).trim()}`);
       const { data } = JSON.parse(text) as Answer;
@@ -95,15 +96,4 @@ export function createQueryClient(options: QueryClientOptions): QueryClient {
       return result.map(({ metric, value }) => ({ labels: metric, value: Number(value?.[1]) }));
     },
   };
-}
-
-async function bounded(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new Error('its answer is too large');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

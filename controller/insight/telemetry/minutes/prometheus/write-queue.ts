@@ -6,6 +6,7 @@ import { request } from 'undici';
 import type { Clock } from '../../../../../reconcilers/engine/clock.ts';
 import { messageOf } from '../../../../platform/operation/errors.ts';
 import type { Logger } from '../../../../platform/runtime/logger.ts';
+import { readBounded } from './read-bounded.ts';
 import { REMOTE_WRITE_HEADERS } from './remote-write.ts';
 
 export interface WriteQueue {
@@ -33,6 +34,7 @@ const TIMEOUT_MS = 30_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 const STOP_MS = 5_000;
+const MAX_REPLY_BYTES = 64 * 1024;
 /** Of what a store says of a refusal. */
 const MAX_REASON = 300;
 
@@ -85,7 +87,9 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
         ...{ method: 'POST', headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
         signal: aborted.signal,
       });
-      const text = (await answer.body.text()).slice(0, MAX_REASON).trim();
+      // Its status says all that matters.
+      const reply = await readBounded(answer.body, MAX_REPLY_BYTES).catch(() => '');
+      const text = reply.slice(0, MAX_REASON).trim();
       const { statusCode: status } = answer;
       if (status < 300) {
         recovered();
