@@ -51,7 +51,12 @@ import { directoryOperations } from '../../controller/identity/directory/index.t
 import { oidcOperations } from '../../controller/identity/oidc/index.ts';
 import { scimSettings } from '../../controller/identity/scim/index.ts';
 import { teamOperations } from '../../controller/identity/teams/index.ts';
-import { alertOperations } from '../../controller/insight/alerts/index.ts';
+import {
+  alertEventOperations,
+  alertOperations,
+  alertPreviewOperations,
+  silenceOperations,
+} from '../../controller/insight/alerts/index.ts';
 import { analyticsOperations } from '../../controller/insight/analytics/index.ts';
 import { auditOperations, auditRetentionOperations } from '../../controller/insight/audit/index.ts';
 import { dashboardOperations } from '../../controller/insight/dashboard/index.ts';
@@ -121,7 +126,10 @@ export const OPERATION_MODULES = [
   oidcOperations,
   scimSettings,
   teamOperations,
+  alertEventOperations,
+  alertPreviewOperations,
   alertOperations,
+  silenceOperations,
   auditOperations,
   auditRetentionOperations,
   analyticsOperations,

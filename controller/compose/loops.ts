@@ -1,5 +1,6 @@
 /** The reconcilers. Each runs on the controller that leads. */
 
+import { createAlertReconciler } from '../../reconcilers/alerts/index.ts';
 import type { Forges } from '../../reconcilers/forges/index.ts';
 import { createGitReconciler } from '../../reconcilers/git/index.ts';
 import type { Planner } from '../../reconcilers/plan-view/index.ts';
@@ -30,10 +31,11 @@ export function createLoops({ planner, forges, gitdir, uiUrl, pushWaitMs, onPass
   const secrets = createSecretReconciler(shared);
   const rollouts = createRolloutReconciler(shared);
   const promotions = createPromotionReconciler(shared);
+  const alerts = createAlertReconciler({ ...shared, notify: async () => {} });
   return {
     git,
     async start(lifecycle: Lifecycle): Promise<void> {
-      const loops = { git, pullRequests, secrets, rollouts, promotions };
+      const loops = { git, pullRequests, secrets, rollouts, promotions, alerts };
       for (const [name, loop] of Object.entries(loops)) {
         await loop.start();
         lifecycle.onStop(`reconciler: ${name}`, () => loop.stop());

@@ -11,6 +11,7 @@ import { deleteOldRollouts } from '../delivery/rollouts/index.ts';
 import { deleteOldEnrollmentTokens } from '../fleet/environments/index.ts';
 import { archiveSilentNodes } from '../fleet/index.ts';
 import { deleteExpiredTokens } from '../identity/access/index.ts';
+import { deleteEventsBefore, deleteSilencesBefore } from '../insight/alerts/index.ts';
 import { deleteDeploysBefore, deleteHoursBefore, deleteReadingsBefore } from '../insight/telemetry/index.ts';
 import { pruneVersions } from '../pipelines/index.ts';
 import type { Context } from '../platform/operation/context.ts';
@@ -27,6 +28,8 @@ const PLAN_REMOVED = `The plan was removed: plans are kept for ${PLAN_DAYS} days
 const FAILED_JOB_DAYS = 90;
 /** A node that returns sooner is counted from where it was last read. */
 const READING_DAYS = 30;
+/** What was muted, and why, is asked for when an incident is gone through. */
+const ENDED_SILENCE_DAYS = 90;
 /** Somebody who finds that a script stopped working still finds its token in the list. */
 const EXPIRED_TOKEN_DAYS = 30;
 /** Of ended promotions and rollouts, each pipeline's page shows these at least. */
@@ -97,6 +100,12 @@ export const SWEEPS: readonly Sweep[] = [
   ),
   sweep('marks of deploys', '0 26 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteDeploysBefore(tx, history(ctx), limit),
+  ),
+  sweep('alert events', '0 28 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteEventsBefore(tx, history(ctx), limit),
+  ),
+  sweep('silences', '0 29 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteSilencesBefore(tx, ago(ctx, ENDED_SILENCE_DAYS * DAY_MS), limit),
   ),
   sweep('readings of engines', '0 27 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteReadingsBefore(tx, ago(ctx, READING_DAYS * DAY_MS), limit),

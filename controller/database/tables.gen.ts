@@ -4,6 +4,104 @@ import type { Knex } from 'knex';
 // biome-ignore lint/suspicious/noExplicitAny: what a JSON column holds is checked where it is read.
 type Json = any;
 
+export interface AlertEventChangesRow {
+  at: Date;
+  event_id: string;
+  id: number;
+  kind: 'acknowledged' | 'fired' | 'fired_again' | 'muted' | 'resolved' | 'unmuted';
+  note: string | null;
+  user_email: string | null;
+  value: number | null;
+}
+
+export interface AlertEventChangesInsert {
+  at: Date | Knex.Raw;
+  event_id: string | Knex.Raw;
+  id?: number | Knex.Raw;
+  kind: 'acknowledged' | 'fired' | 'fired_again' | 'muted' | 'resolved' | 'unmuted' | Knex.Raw;
+  note?: string | null | Knex.Raw;
+  user_email?: string | null | Knex.Raw;
+  value?: number | null | Knex.Raw;
+}
+
+export interface AlertEventsRow {
+  acknowledged_at: Date | null;
+  acknowledged_by: string | null;
+  condition: string;
+  duration_seconds: number;
+  environment_id: string;
+  fired_at: Date;
+  id: string;
+  message: string;
+  metric: string;
+  muted_by: string | null;
+  node_id: string | null;
+  node_labels: Json | null;
+  node_name: string | null;
+  notified: boolean;
+  opened_at: Date;
+  peak: number | null;
+  pipeline_id: string | null;
+  pipeline_name: string | null;
+  resolved_at: Date | null;
+  resolved_reason: string | null;
+  rule_id: string;
+  rule_name: string;
+  status: 'acknowledged' | 'firing' | 'resolved';
+  subject: string;
+  threshold: number;
+  times: number;
+  value: number | null;
+}
+
+export interface AlertEventsInsert {
+  acknowledged_at?: Date | null | Knex.Raw;
+  acknowledged_by?: string | null | Knex.Raw;
+  condition: string | Knex.Raw;
+  duration_seconds: number | Knex.Raw;
+  environment_id: string | Knex.Raw;
+  fired_at: Date | Knex.Raw;
+  id: string | Knex.Raw;
+  message: string | Knex.Raw;
+  metric: string | Knex.Raw;
+  muted_by?: string | null | Knex.Raw;
+  node_id?: string | null | Knex.Raw;
+  node_labels?: Json | null | Knex.Raw;
+  node_name?: string | null | Knex.Raw;
+  notified?: boolean | Knex.Raw;
+  opened_at: Date | Knex.Raw;
+  peak?: number | null | Knex.Raw;
+  pipeline_id?: string | null | Knex.Raw;
+  pipeline_name?: string | null | Knex.Raw;
+  resolved_at?: Date | null | Knex.Raw;
+  resolved_reason?: string | null | Knex.Raw;
+  rule_id: string | Knex.Raw;
+  rule_name: string | Knex.Raw;
+  status: 'acknowledged' | 'firing' | 'resolved' | Knex.Raw;
+  subject: string | Knex.Raw;
+  threshold: number | Knex.Raw;
+  times?: number | Knex.Raw;
+  value?: number | null | Knex.Raw;
+}
+
+export interface AlertRuleEvaluationsRow {
+  evaluated_at: Date;
+  firing: number;
+  pending: number;
+  rule_id: string;
+  series: number;
+  with_value: number;
+}
+
+export interface AlertRuleEvaluationsInsert {
+  evaluated_at: Date | Knex.Raw;
+  firing: number | Knex.Raw;
+  pending: number | Knex.Raw;
+  rule_id: string | Knex.Raw;
+  series: number | Knex.Raw;
+  with_value: number | Knex.Raw;
+}
+
 export interface AlertRulesRow {
   condition: 'eq' | 'gt' | 'lt';
   created_at: Date;
@@ -40,6 +138,58 @@ export interface AlertRulesInsert {
   tombstoned_at?: Date | null | Knex.Raw;
   uid?: string | null | Knex.Raw;
   updated_at?: Date | Knex.Raw;
+}
+
+export interface AlertSilencesRow {
+  created_at: Date;
+  created_by: string | null;
+  ends_at: Date;
+  environment_id: string;
+  id: string;
+  labels: Json;
+  managed_by: 'git' | 'ui';
+  matchers: Json;
+  name: string;
+  reason: string;
+  spec_hash: string | null;
+  starts_at: Date;
+  tombstoned_at: Date | null;
+  uid: string | null;
+  updated_at: Date;
+}
+
+export interface AlertSilencesInsert {
+  created_at?: Date | Knex.Raw;
+  created_by?: string | null | Knex.Raw;
+  ends_at: Date | Knex.Raw;
+  environment_id: string | Knex.Raw;
+  id: string | Knex.Raw;
+  labels?: Json | Knex.Raw;
+  managed_by?: 'git' | 'ui' | Knex.Raw;
+  matchers: Json | Knex.Raw;
+  name: string | Knex.Raw;
+  reason: string | Knex.Raw;
+  spec_hash?: string | null | Knex.Raw;
+  starts_at: Date | Knex.Raw;
+  tombstoned_at?: Date | null | Knex.Raw;
+  uid?: string | null | Knex.Raw;
+  updated_at?: Date | Knex.Raw;
+}
+
+export interface AlertStatesRow {
+  clear_since: Date | null;
+  missing: number;
+  rule_id: string;
+  since: Date | null;
+  subject: string;
+}
+
+export interface AlertStatesInsert {
+  clear_since?: Date | null | Knex.Raw;
+  missing?: number | Knex.Raw;
+  rule_id: string | Knex.Raw;
+  since?: Date | null | Knex.Raw;
+  subject: string | Knex.Raw;
 }
 
 export interface AuditKeysRow {
@@ -2286,7 +2436,12 @@ export interface WebhookDeliveriesInsert {
 
 declare module 'knex/types/tables.js' {
   interface Tables {
+    alert_event_changes: Knex.CompositeTableType<AlertEventChangesRow, AlertEventChangesInsert, Partial<AlertEventChangesInsert>>;
+    alert_events: Knex.CompositeTableType<AlertEventsRow, AlertEventsInsert, Partial<AlertEventsInsert>>;
+    alert_rule_evaluations: Knex.CompositeTableType<AlertRuleEvaluationsRow, AlertRuleEvaluationsInsert, Partial<AlertRuleEvaluationsInsert>>;
     alert_rules: Knex.CompositeTableType<AlertRulesRow, AlertRulesInsert, Partial<AlertRulesInsert>>;
+    alert_silences: Knex.CompositeTableType<AlertSilencesRow, AlertSilencesInsert, Partial<AlertSilencesInsert>>;
+    alert_states: Knex.CompositeTableType<AlertStatesRow, AlertStatesInsert, Partial<AlertStatesInsert>>;
     audit_keys: Knex.CompositeTableType<AuditKeysRow, AuditKeysInsert, Partial<AuditKeysInsert>>;
     audit_log: Knex.CompositeTableType<AuditLogRow, AuditLogInsert, Partial<AuditLogInsert>>;
     certificates: Knex.CompositeTableType<CertificatesRow, CertificatesInsert, Partial<CertificatesInsert>>;

@@ -11,7 +11,9 @@ export const ALERT_METRICS = [
   'discarded_rate',
   'pipeline_crashed',
 ] as const;
+export type AlertMetric = (typeof ALERT_METRICS)[number];
 export const ALERT_CONDITIONS = ['gt', 'lt', 'eq'] as const;
+export type AlertCondition = (typeof ALERT_CONDITIONS)[number];
 
 export const AlertRuleSpecSchema = Strict('When to raise the alert.', {
   pipelineRef: Type.Optional(

@@ -62,6 +62,9 @@ const OBJECTS = {
     WHERE o.id = ? AND o.tombstoned_at IS NULL`,
   'Alert rule': `SELECT e.team_id, o.environment_id FROM alert_rules o JOIN environments e ON e.id = o.environment_id
     WHERE o.id = ? AND o.tombstoned_at IS NULL`,
+  'Alert event': `SELECT e.team_id, o.environment_id FROM alert_events o JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
+  Silence: `SELECT e.team_id, o.environment_id FROM alert_silences o JOIN environments e ON e.id = o.environment_id
+    WHERE o.id = ? AND o.tombstoned_at IS NULL`,
   'Pipeline group': `SELECT e.team_id, o.environment_id FROM pipeline_groups o
     JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
   'Pipeline dependency': `SELECT e.team_id, p.environment_id FROM pipeline_dependencies o

@@ -1,2 +1,13 @@
-export { convergeAlertRules, pruneAlertRule } from './converge.ts';
-export * as alertOperations from './operations.ts';
+export { type CounterWindows, createCounterWindows } from './evaluation/counter-windows.ts';
+export { type EvaluateOptions, evaluateAlerts } from './evaluation/evaluate-alerts.ts';
+export { listEvaluatedEnvironments } from './evaluation/states-store.ts';
+export type { AlertNotice } from './events/notices-queries.ts';
+export * as alertEventOperations from './events/operations.ts';
+export { deleteEventsBefore } from './events/store.ts';
+export * as alertPreviewOperations from './preview/operations.ts';
+export { previewRule } from './preview/preview-rule.ts';
+export { convergeAlertRules, pruneAlertRule } from './rules/converge.ts';
+export * as alertOperations from './rules/operations.ts';
+export { ALERTS_LOOP } from './rules/publish-change.ts';
+export * as silenceOperations from './silences/operations.ts';
+export { deleteSilencesBefore } from './silences/store.ts';

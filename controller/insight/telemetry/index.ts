@@ -8,3 +8,4 @@ export { deleteHoursBefore, deleteReadingsBefore } from './record/readings-store
 export { createRecorder, type Recorder } from './record/recorder.ts';
 export { maintainMetricDays } from './retention.ts';
 export { deleteDeploysBefore } from './series/marks-queries.ts';
+export { MAX_SPELLS, type Spell, type SpellQuery, type Spells } from './spells/spell.ts';

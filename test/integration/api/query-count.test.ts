@@ -21,7 +21,13 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'admin.listGroups': () => ({}),
   'admin.listTeams': () => ({}),
   'admin.listUsers': () => ({}),
+  'alert.listEvents': environment,
   'alert.listRules': environment,
+  'alert.listSilences': environment,
+  'alert.openEvents': () => ({}),
+  'alert.previewRule': ({ environmentId }) => ({
+    ...{ environmentId, metric: 'cpu_usage', condition: 'gt', threshold: 90 },
+  }),
   'audit.actions': () => ({}),
   'audit.entityTypes': () => ({}),
   'audit.list': environment,
@@ -105,6 +111,7 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'vrlSnippet.list': team,
 };
 const OF_ONE_THING = [
+  'alert.getEvent',
   'engine.catalogue',
   'engine.componentSchema',
   'pipeline.compareVersions',

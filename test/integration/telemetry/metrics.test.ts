@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Static } from 'typebox';
 import { packMinutes } from '../../../controller/insight/telemetry/index.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import type { RulePreview } from '../../../schemas/api/alerts.ts';
 import type {
   ChartMetrics,
   ComponentLatencyHistory,
@@ -268,5 +269,60 @@ for (const { name, find, start, isPacked = false } of STORES)
       expect(ofNode.pipelines.map(({ name, status }) => [name, status])).to.deep.equal([
         ['orders', 'RUNNING'],
       ]);
+    });
+
+    describe('replayed for an alert rule', () => {
+      const preview = (rule: object) =>
+        teams.viewer.query<RulePreview>('alert.previewRule', {
+          ...{ environmentId: teams.ours.environmentId, condition: 'gt', durationSeconds: 60 },
+          ...rule,
+        });
+      const minutesAgo = (at: Date | string) => Math.round((Date.now() - new Date(at).getTime()) / 60_000);
+
+      before(async () => {
+        await test
+          .db('node_presence')
+          .insert(
+            [firstNode, secondNode].map((id) => ({ node_id: id, heard_at: new Date(Date.now() - 60_000) })),
+          )
+          .onConflict('node_id')
+          .ignore();
+      });
+
+      it('tell when nodes were busy', async () => {
+        const answer = await preview({ metric: 'cpu_usage', threshold: 20 });
+        expect(answer).to.include({ subjects: 2, note: null });
+        expect(answer.series).to.be.at.least(2);
+        // Before the silence, and after it.
+        expect(answer.firings).to.equal(4);
+        const [newest] = answer.events;
+        expect(newest?.nodeName).to.be.oneOf(['node-1', 'node-2']);
+        expect(newest?.peak).to.be.closeTo(25, 0.5);
+        expect(minutesAgo(newest?.firedAt ?? '')).to.be.within(17, 21);
+        expect((await preview({ metric: 'cpu_usage', threshold: 30 })).firings).to.equal(0);
+      });
+
+      it('leave out spells that are shorter than the duration', async () => {
+        const rule = { metric: 'cpu_usage', threshold: 20, durationSeconds: 3_600 };
+        expect((await preview(rule)).firings).to.equal(2);
+      });
+
+      it('tell when nodes were silent, and for how long', async () => {
+        const answer = await preview({ metric: 'node_unreachable', condition: 'eq', threshold: 1 });
+        const silences = answer.events.filter(
+          ({ nodeId, resolvedAt }) => resolvedAt && (nodeId === firstNode || nodeId === secondNode),
+        );
+        expect(silences).to.have.length(2);
+        for (const { firedAt } of silences) expect(minutesAgo(firedAt)).to.be.within(35, 41);
+      });
+
+      it('tell of crashes on each node, and of rates of pipelines', async () => {
+        const crashed = await preview({ metric: 'pipeline_crashed', condition: 'eq', threshold: 1 });
+        expect(crashed).to.include({ firings: 4, subjects: 2 });
+        expect(crashed.events.map(({ pipelineName }) => pipelineName)).to.deep.equal(Array(4).fill('orders'));
+        const quiet = await preview({ metric: 'error_rate', condition: 'lt', threshold: 1, ...pipelineId() });
+        expect(quiet.subjects).to.equal(1);
+        expect((await preview({ metric: 'error_rate', threshold: 1 })).firings).to.equal(0);
+      });
     });
   });

@@ -64,7 +64,7 @@ const ORDERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'forges',
     'pull-requests',
     'promotions',
-    ['rollouts', 'secrets', 'offline'],
+    ['alerts', 'rollouts', 'secrets', 'offline'],
   ],
   'reconcilers/source': ['git', 'yaml', 'manifest', 'scope'],
   'reconcilers/write-back': ['yaml', 'manifest', 'commit', 'propose'],

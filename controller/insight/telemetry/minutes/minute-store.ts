@@ -5,6 +5,7 @@ import type { Grown } from '../record/points-store.ts';
 import type { NodeReadings } from '../record/readings-store.ts';
 import type { HostSeries } from '../series/node-queries.ts';
 import type { Window } from '../series/window.ts';
+import type { SpellQuery, Spells } from '../spells/spell.ts';
 
 /** Whose points are wanted, and what a series of the answer stands for. */
 export type MinuteSource =
@@ -46,6 +47,8 @@ export interface MinuteStore {
   /** When engines of the pipeline ended, and how many in that step. */
   readExits(db: Knex, pipelineId: string, window: Window): Promise<{ at: Date; exits: number }[]>;
   readHost(db: Knex, nodeId: string, window: Window): Promise<HostSeries>;
+  /** When minutes of single nodes or pipelines met a condition. */
+  readSpells(db: Knex, query: SpellQuery): Promise<Spells>;
   /** Number of samples that wait, and of those that were dropped since the start. */
   sizes(): { waiting: number; dropped: number };
   stop(): Promise<void>;

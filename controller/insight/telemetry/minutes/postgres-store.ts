@@ -10,6 +10,7 @@ import type { NodeReadings } from '../record/readings-store.ts';
 import { readMinuteExits } from '../series/marks-queries.ts';
 import { readHost } from '../series/node-queries.ts';
 import { largestSeries, minuteSource, readSeries } from '../series/series-queries.ts';
+import { readSpells } from '../spells/spell-queries.ts';
 import type { MinuteStore } from './minute-store.ts';
 import type { MinuteTable } from './packing-store.ts';
 
@@ -44,6 +45,7 @@ export const postgresMinutes: MinuteStore = {
   largestSeries: (db, source, window, limit) => largestSeries(db, minuteSource(source), window, limit),
   readExits: readMinuteExits,
   readHost,
+  readSpells,
   sizes: () => ({ waiting: 0, dropped: 0 }),
   async stop() {},
 };

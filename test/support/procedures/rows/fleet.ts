@@ -4,11 +4,6 @@ import type { Side } from '../../scenes/two-teams.ts';
 import { NOTHING, type TestUser } from '../../users/person.ts';
 import { environment, fresh, type Rows } from './row.ts';
 
-const ruleOf = ({ environmentId, teamId, pipelineId }: Side, n: number) => ({
-  ...{ environmentId, teamId, pipelineId, name: `rule ${n}` },
-  ...{ metric: 'error_rate', condition: 'gt', threshold: 0.5, durationSeconds: 30 },
-});
-
 const waitingNode = ({ environmentId }: Side, n: number) => ({
   ...{ environmentId, name: `by hand ${n}`, host: `by-hand-${n}`, apiPort: 8_686 },
 });
@@ -18,7 +13,7 @@ const groupOf = ({ environmentId }: Side, n: number) => ({
 });
 
 /** The node of the side, once it was heard of within the last seconds. */
-async function heard({ node, pipelineId }: Side, root: TestUser): Promise<{ nodeId: string }> {
+export async function heard({ node, pipelineId }: Side, root: TestUser): Promise<{ nodeId: string }> {
   const { nodeId } = node;
   const recent = async () => {
     const { lastHeartbeatAt } = await root.query<{ lastHeartbeatAt: string }>('fleet.get', { id: nodeId });
@@ -98,19 +93,6 @@ export const FLEET: Rows = {
   'nodeGroup.nodesInGroup': {
     names: 'scope',
     input: ({ environmentId }) => ({ environmentId, groupId: '__ungrouped__' }),
-  },
-  'alert.listRules': { names: 'scope', input: environment },
-  'alert.createRule': { names: 'scope', input: ruleOf },
-  'alert.updateRule': {
-    names: 'object',
-    input: async (side, n, root) => ({
-      id: await fresh(root, 'alert.createRule', ruleOf(side, n)),
-      name: `renamed ${n}`,
-    }),
-  },
-  'alert.deleteRule': {
-    names: 'object',
-    input: async (side, n, root) => ({ id: await fresh(root, 'alert.createRule', ruleOf(side, n)) }),
   },
   'settings.checkVersion': { names: 'own', input: () => ({ force: true }) },
   'dashboard.stats': { names: 'scope', input: environment },

@@ -1,4 +1,5 @@
 import { ACCOUNTS } from './accounts.ts';
+import { ALERTS } from './alerts.ts';
 import { AUDIT } from './audit.ts';
 import { DIRECTORY } from './directory.ts';
 import { ENVIRONMENTS } from './environments.ts';
@@ -21,6 +22,7 @@ import { SINGLE_SIGN_ON } from './single-sign-on.ts';
 /** Of every procedure. */
 export const ROWS: Rows = {
   ...ACCOUNTS,
+  ...ALERTS,
   ...OWN_ACCOUNT,
   ...AUDIT,
   ...DIRECTORY,

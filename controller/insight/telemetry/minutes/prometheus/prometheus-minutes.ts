@@ -22,6 +22,7 @@ import {
 import { createQueryClient, type RangeSeries } from './query-client.ts';
 import { encodeWriteRequest } from './remote-write.ts';
 import { EXITS, HOST_MEASURES, MEASURES, samplesOf } from './samples.ts';
+import { readPrometheusSpells } from './spells.ts';
 import { createWriteQueue, type WriteQueueOptions } from './write-queue.ts';
 
 export interface PrometheusMinutesOptions extends Pick<WriteQueueOptions, 'maxBytes' | 'timeoutMs'> {
@@ -132,6 +133,7 @@ export function createPrometheusMinutes(options: PrometheusMinutesOptions): Minu
         .slice(-MAX_MARKS);
     },
     readHost: (_db, nodeId, window) => readHost(nodeId, window),
+    readSpells: (_db, query) => readPrometheusSpells(client, query),
     sizes: queue.sizes,
     stop: queue.stop,
   };

@@ -4,7 +4,7 @@ import type { MinuteSource } from '../minute-store.ts';
 /** Label values as they are in a selector. Ids of an environment are known to be harmless, those of components are not. */
 const quoted = (value: string): string => `"${value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`;
 const escaped = (value: string): string => value.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-const oneOf = (ids: readonly string[]): string => quoted(ids.map(escaped).join('|'));
+export const oneOf = (ids: readonly string[]): string => quoted(ids.map(escaped).join('|'));
 
 export interface Selection {
   /** `headgate_pipeline` or `headgate_component`. */

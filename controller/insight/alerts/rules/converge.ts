@@ -1,8 +1,8 @@
 /** The operations by which git creates, updates and prunes alert rules. */
-import type { AlertRuleSpec } from '../../../schemas/manifests/alert-rule.ts';
-import { nameKeyOf } from '../../../schemas/manifests/index.ts';
-import { convergeOperation, pruneOperation } from '../../delivery/ownership/index.ts';
-import { preconditionFailed } from '../../platform/operation/errors.ts';
+import type { AlertRuleSpec } from '../../../../schemas/manifests/alert-rule.ts';
+import { nameKeyOf } from '../../../../schemas/manifests/index.ts';
+import { convergeOperation, pruneOperation } from '../../../delivery/ownership/index.ts';
+import { preconditionFailed } from '../../../platform/operation/errors.ts';
 import { publishChange } from './publish-change.ts';
 import { pipelineIdsByName, RULE_COLUMNS, ruleColumns } from './store.ts';
 

@@ -6,16 +6,16 @@ import {
   DEFAULT_DURATION_SECONDS,
   ListAlertRules,
   UpdateAlertRule,
-} from '../../../schemas/api/alerts.ts';
-import { Deleted } from '../../../schemas/api/common.ts';
-import { OrGit } from '../../../schemas/api/git-words.ts';
-import { lockEditable } from '../../delivery/ownership/index.ts';
-import { lockEnvironment } from '../../fleet/environments/index.ts';
-import { environmentScope, objectScope, teamScope } from '../../identity/access/index.ts';
-import { diffOf } from '../../platform/operation/audit-entry.ts';
-import type { Context, MutationContext } from '../../platform/operation/context.ts';
-import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
-import { mutation, query } from '../../platform/operation/operation.ts';
+} from '../../../../schemas/api/alerts.ts';
+import { Deleted } from '../../../../schemas/api/common.ts';
+import { OrGit } from '../../../../schemas/api/git-words.ts';
+import { lockEditable } from '../../../delivery/ownership/index.ts';
+import { lockEnvironment } from '../../../fleet/environments/index.ts';
+import { environmentScope, objectScope, teamScope } from '../../../identity/access/index.ts';
+import { diffOf } from '../../../platform/operation/audit-entry.ts';
+import type { Context, MutationContext } from '../../../platform/operation/context.ts';
+import { badRequest, notFound, preconditionFailed } from '../../../platform/operation/errors.ts';
+import { mutation, query } from '../../../platform/operation/operation.ts';
 import { publishChange } from './publish-change.ts';
 import {
   countRules,

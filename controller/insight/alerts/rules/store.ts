@@ -1,12 +1,12 @@
 import type { Knex } from 'knex';
-import type { AlertRule } from '../../../schemas/api/alerts.ts';
-import type { AlertRuleSpec } from '../../../schemas/manifests/alert-rule.ts';
-import { nameKeyOf } from '../../../schemas/manifests/index.ts';
-import { brokeUnique } from '../../database/errors.ts';
-import type { ColumnTypes } from '../../delivery/ownership/index.ts';
-import { datedOrigin } from '../../fleet/status/index.ts';
-import { conflict } from '../../platform/operation/errors.ts';
-import { newId } from '../../platform/operation/ids.ts';
+import type { AlertRule } from '../../../../schemas/api/alerts.ts';
+import type { AlertRuleSpec } from '../../../../schemas/manifests/alert-rule.ts';
+import { nameKeyOf } from '../../../../schemas/manifests/index.ts';
+import { brokeUnique } from '../../../database/errors.ts';
+import type { ColumnTypes } from '../../../delivery/ownership/index.ts';
+import { datedOrigin } from '../../../fleet/status/index.ts';
+import { conflict } from '../../../platform/operation/errors.ts';
+import { newId } from '../../../platform/operation/ids.ts';
 
 /** Column types for `writeOwned`. */
 export const RULE_COLUMNS: ColumnTypes = {
@@ -43,11 +43,14 @@ export async function pipelineIdsByName(
 
 const SELECT = `SELECT r.id, r.environment_id AS "environmentId", e.team_id AS "teamId", r.name, r.pipeline_id AS "pipelineId",
        p.name AS "pipelineName", r.metric, r.condition, r.threshold, r.duration_seconds AS "durationSeconds", r.enabled,
-       r.labels, r.managed_by AS "managedBy", r.created_at AS "createdAt", r.updated_at AS "updatedAt",
+       r.labels, v.evaluation, r.managed_by AS "managedBy", r.created_at AS "createdAt", r.updated_at AS "updatedAt",
        CASE WHEN m.name_key IS NULL THEN NULL ELSE jsonb_build_object('path', m.path, 'line', m.line,
          'commit', m.applied_commit, 'conditions', m.conditions) END AS git
      FROM alert_rules r JOIN environments e ON e.id = r.environment_id
      LEFT JOIN pipelines p ON p.id = r.pipeline_id
+     LEFT JOIN LATERAL (SELECT jsonb_build_object('evaluatedAt', v.evaluated_at, 'series', v.series,
+       'withValue', v.with_value, 'pending', v.pending, 'firing', v.firing) AS evaluation
+       FROM alert_rule_evaluations v WHERE v.rule_id = r.id AND r.enabled) v ON true
      LEFT JOIN git_manifests m ON m.object_id = r.id AND m.kind = 'AlertRule'
      WHERE r.tombstoned_at IS NULL`;
 
@@ -64,7 +67,11 @@ export async function findRule(db: Knex, id: string): Promise<AlertRule | null> 
   return rows[0] ? withDates(rows[0]) : null;
 }
 
-const withDates = (rule: AlertRule): AlertRule => ({ ...rule, git: datedOrigin(rule.git) });
+const withDates = (rule: AlertRule): AlertRule => ({
+  ...rule,
+  git: datedOrigin(rule.git),
+  evaluation: rule.evaluation && { ...rule.evaluation, evaluatedAt: new Date(rule.evaluation.evaluatedAt) },
+});
 
 export async function countRules(db: Knex, environmentId: string): Promise<number> {
   const row = await db('alert_rules')
@@ -72,6 +79,11 @@ export async function countRules(db: Knex, environmentId: string): Promise<numbe
     .count({ count: '*' })
     .first();
   return Number(row?.count ?? 0);
+}
+
+export async function hasPipeline(db: Knex, environmentId: string, pipelineId: string): Promise<boolean> {
+  const of = { id: pipelineId, environment_id: environmentId, tombstoned_at: null };
+  return (await db('pipelines').where(of).first('id')) !== undefined;
 }
 
 /** Locks the pipeline until the transaction ends; false where the environment does not have it. */

@@ -1,0 +1,46 @@
+/** What is sent of events. */
+import type { Knex } from 'knex';
+import type { LabelMap } from '../../../../schemas/api/common.ts';
+import type { AlertCondition, AlertMetric } from '../../../../schemas/manifests/alert-rule.ts';
+
+export interface AlertNotice {
+  eventId: string;
+  status: 'firing' | 'resolved';
+  at: Date;
+  firedAt: Date;
+  ruleId: string;
+  ruleName: string;
+  metric: AlertMetric;
+  condition: AlertCondition;
+  threshold: number;
+  durationSeconds: number;
+  value: number | null;
+  environment: { id: string; name: string };
+  team: { id: string; name: string };
+  node: { id: string; name: string; labels: LabelMap } | null;
+  pipeline: { id: string; name: string } | null;
+  /** One sentence. */
+  message: string;
+}
+
+/** Of the events with these ids, in the order in which they fired. */
+export async function readNotices(
+  db: Knex,
+  { firing, resolved }: { firing: readonly string[]; resolved: readonly string[] },
+  at: Date,
+): Promise<AlertNotice[]> {
+  if (firing.length + resolved.length === 0) return [];
+  const { rows } = await db.raw<{ rows: Omit<AlertNotice, 'at' | 'status'>[] }>(
+    `SELECT e.id AS "eventId", e.opened_at AS "firedAt", e.rule_id AS "ruleId", e.rule_name AS "ruleName", e.metric, e.condition,
+       e.threshold, e.duration_seconds AS "durationSeconds", e.value, e.message,
+       jsonb_build_object('id', v.id, 'name', v.name) AS environment, jsonb_build_object('id', t.id, 'name', t.name) AS team,
+       CASE WHEN e.node_id IS NOT NULL THEN jsonb_build_object('id', e.node_id, 'name', e.node_name,
+         'labels', coalesce(e.node_labels, '{}')) END AS node,
+       CASE WHEN e.pipeline_id IS NOT NULL THEN jsonb_build_object('id', e.pipeline_id, 'name', e.pipeline_name) END AS pipeline
+     FROM alert_events e JOIN environments v ON v.id = e.environment_id JOIN teams t ON t.id = v.team_id
+     WHERE e.id = ANY(?) ORDER BY e.opened_at, e.id`,
+    [[...firing, ...resolved]],
+  );
+  const isFiring = new Set(firing);
+  return rows.map((row) => ({ ...row, at, status: isFiring.has(row.eventId) ? 'firing' : 'resolved' }));
+}

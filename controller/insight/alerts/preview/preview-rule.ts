@@ -1,0 +1,105 @@
+/** What a rule would have done in the last days, by the recorded minutes. */
+import {
+  MAX_PREVIEWED_FIRINGS,
+  PREVIEW_DAYS,
+  type PreviewRule,
+  type RulePreview,
+} from '../../../../schemas/api/alerts.ts';
+import { readStatus } from '../../../fleet/status/index.ts';
+import type { Context } from '../../../platform/operation/context.ts';
+import { MAX_SPELLS, type Spell, type SpellQuery } from '../../telemetry/index.ts';
+import { type Subject, seriesOf } from '../evaluation/series.ts';
+import { clearAfterMs, holds } from '../evaluation/step.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+/** Nodes, or pipelines: a week of minutes of each is read. */
+const MAX_SUBJECTS = 200;
+/** The newest minutes may not be recorded yet. */
+const SETTLE_MINUTES = 2;
+
+export type PreviewedRule = Omit<PreviewRule, 'environmentId' | 'days'> & { durationSeconds: number };
+
+export async function previewRule(
+  ctx: Context,
+  environmentId: string,
+  rule: PreviewedRule,
+  days = PREVIEW_DAYS,
+): Promise<RulePreview> {
+  const joined = await readStatus(ctx, { environmentId });
+  const watched = { metric: rule.metric, pipelineId: rule.pipelineId ?? null };
+  const observation = { joined, rateOnNode: () => null, ratesSettled: true, listeningSince: 0 };
+  const subjects = new Map<string, Subject>();
+  for (const { subject } of seriesOf(watched, observation)) subjects.set(subject.key, subject);
+  const nodes = limited([...subjects.values()].flatMap(({ node }) => node?.id ?? []));
+  const pipelines = limited([...subjects.values()].flatMap(({ pipeline }) => pipeline?.id ?? []));
+  const to = Math.floor(ctx.clock.now() / MINUTE_MS) * MINUTE_MS;
+  const query: SpellQuery = {
+    ...{ metric: rule.metric, condition: rule.condition, threshold: rule.threshold },
+    minutes: Math.max(1, Math.ceil(rule.durationSeconds / 60)),
+    ...{ nodeIds: nodes.ids, pipelineIds: pipelines.ids, from: to - days * DAY_MS, to },
+  };
+  const answersOnly = rule.metric === 'node_unreachable' && !holds(rule, 1);
+  const { series, spells } = answersOnly
+    ? { series: 0, spells: [] }
+    : await ctx.services.minutes.readSpells(ctx.db, query);
+  const firings = spells
+    .map((spell) => firingOf(spell, rule, to))
+    .filter(({ firedAt }) => firedAt.getTime() < to);
+  const subjectOf = (spell: Spell) =>
+    [...subjects.values()].find(
+      ({ node, pipeline }) =>
+        (node?.id ?? null) === spell.nodeId && (pipeline?.id ?? null) === spell.pipelineId,
+    );
+  return {
+    ...{ from: new Date(query.from), to: new Date(to), series },
+    firings: firings.length,
+    subjects: new Set(spells.map(({ nodeId, pipelineId }) => `${nodeId} ${pipelineId}`)).size,
+    firingNow: firings.filter(({ resolvedAt }) => resolvedAt === null).length,
+    events: firings
+      .sort((a, b) => b.firedAt.getTime() - a.firedAt.getTime())
+      .slice(0, MAX_PREVIEWED_FIRINGS)
+      .map(({ spell, firedAt, resolvedAt }) => {
+        const subject = subjectOf(spell);
+        const { nodeId, pipelineId, peak } = spell;
+        const names = {
+          nodeName: subject?.node?.name ?? null,
+          pipelineName: subject?.pipeline?.name ?? null,
+        };
+        return { nodeId, pipelineId, ...names, firedAt, resolvedAt, peak };
+      }),
+    note: noteOf(rule, {
+      answersOnly,
+      cut: nodes.isCut || pipelines.isCut,
+      isFull: spells.length >= MAX_SPELLS,
+    }),
+  };
+}
+
+function limited(all: readonly string[]): { ids: string[]; isCut: boolean } {
+  const ids = [...new Set(all)];
+  return { ids: ids.slice(0, MAX_SUBJECTS), isCut: ids.length > MAX_SUBJECTS };
+}
+
+function firingOf(spell: Spell, { durationSeconds }: PreviewedRule, to: number) {
+  const isOpen = spell.to >= to - SETTLE_MINUTES * MINUTE_MS;
+  return {
+    spell,
+    firedAt: new Date(spell.from + durationSeconds * 1_000),
+    resolvedAt: isOpen ? null : new Date(spell.to + clearAfterMs(1)),
+  };
+}
+
+function noteOf(
+  { metric }: PreviewedRule,
+  { answersOnly, cut, isFull }: { answersOnly: boolean; cut: boolean; isFull: boolean },
+): string | null {
+  if (answersOnly) return 'A rule on nodes that answer cannot be previewed.';
+  if (cut) return `Only the first ${MAX_SUBJECTS} nodes and pipelines were looked at.`;
+  if (isFull) return `Only the newest ${MAX_SPELLS} firings were looked at.`;
+  if (metric === 'node_unreachable')
+    return 'Silences of less than two minutes leave no trace; the time in which Headgate was down counts as silence.';
+  if (metric === 'pipeline_crashed')
+    return 'Crashes on single nodes are recorded for 48 hours, by the minute: a crash counts for the minute in which the engine ended.';
+  return null;
+}
