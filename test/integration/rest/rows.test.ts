@@ -21,6 +21,7 @@ import {
 } from '../../support/clients/rest.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { unknownFields } from '../../support/procedures/operations.ts';
+import { openEvent } from '../../support/procedures/rows/alerts.ts';
 import { SECRET_VALUE, type Side, useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 /** The contract: method, path, permission, status, and the keys of the answer. */
@@ -53,6 +54,12 @@ GET /deployments/{id} pipelines.read 200 deployment
 GET /alerts/rules/{id} alerts.read 200 rule
 PATCH /alerts/rules/{id} alerts.edit 200 rule
 DELETE /alerts/rules/{id} alerts.edit 200 deleted
+GET /alerts/events alerts.read 200 events
+GET /alerts/events/{id} alerts.read 200 event
+POST /alerts/events/{id}/acknowledge alerts.manage 200 event
+GET /alerts/silences alerts.read 200 silences
+POST /alerts/silences alerts.manage 201 silence
+POST /alerts/silences/{id}/end alerts.manage 200 silence
 GET /pulls gitops.read 200 pullRequests
 GET /pulls/{number} gitops.read 200 pullRequest
 POST /pulls/{number}/reviews pulls.review 200 number
@@ -87,6 +94,7 @@ const UNKNOWN_ID = '01arz3ndektsv4rrffq69g5fav';
 /** By the first word of the action. */
 const ENTITY_TYPES: Record<string, string> = {
   ...{ pipeline: 'Pipeline', pullRequest: 'PullRequest', alertRule: 'AlertRule', node: 'Node' },
+  ...{ alertEvent: 'AlertEvent', silence: 'Silence' },
   ...{ secret: 'Secret', gitSync: 'GitBinding' },
 };
 
@@ -130,6 +138,10 @@ describe('every row of the REST interface', () => {
       ...{ name, environmentId, ...fields },
     });
     return id;
+  };
+  const silence = {
+    ...{ matchers: { node: 'nobody' }, reason: 'disks are replaced' },
+    endsAt: new Date(Date.now() + 3_600_000).toISOString(),
   };
   const pull = (side: Side) => openPull(side, side.isOurs ? 'main' : 'theirs', ++made);
 
@@ -214,6 +226,22 @@ describe('every row of the REST interface', () => {
       request: async (side) => ({ id: await rule(side), body: { threshold: 2, enabled: false } }),
     },
     'DELETE /alerts/rules/{id}': { request: async (side) => ({ id: await rule(side) }) },
+    'GET /alerts/events': { request: () => ({ query: { status: 'open', limit: '3' } }) },
+    'GET /alerts/events/{id}': { request: (side, n) => openEvent(side, n, teams.root) },
+    'POST /alerts/events/{id}/acknowledge': {
+      request: async (side, n) => ({
+        ...(await openEvent(side, n, teams.root)),
+        body: { note: 'looked at by a program' },
+      }),
+    },
+    'GET /alerts/silences': { request: () => ({}) },
+    'POST /alerts/silences': { request: () => ({ body: silence }) },
+    'POST /alerts/silences/{id}/end': {
+      request: async ({ environmentId }) => ({
+        id: (await teams.root.mutate<{ id: string }>('alert.createSilence', { environmentId, ...silence }))
+          .id,
+      }),
+    },
     'GET /pulls': { request: () => ({ query: { state: 'open', limit: '3' } }) },
     'GET /pulls/{number}': { request: async (side) => ({ id: (await pull(side)).id }) },
     'POST /pulls/{number}/reviews': {
