@@ -2,6 +2,7 @@
 
 import type { Forges } from '../../reconcilers/forges/index.ts';
 import { createGitReconciler } from '../../reconcilers/git/index.ts';
+import { createNotificationReconciler } from '../../reconcilers/notifications/index.ts';
 import type { Planner } from '../../reconcilers/plan-view/index.ts';
 import { createPromotionReconciler } from '../../reconcilers/promotions/index.ts';
 import { createPullRequestReconciler } from '../../reconcilers/pull-requests/loop.ts';
@@ -30,10 +31,11 @@ export function createLoops({ planner, forges, gitdir, uiUrl, pushWaitMs, onPass
   const secrets = createSecretReconciler(shared);
   const rollouts = createRolloutReconciler(shared);
   const promotions = createPromotionReconciler(shared);
+  const notifications = createNotificationReconciler(shared);
   return {
     git,
     async start(lifecycle: Lifecycle): Promise<void> {
-      const loops = { git, pullRequests, secrets, rollouts, promotions };
+      const loops = { git, pullRequests, secrets, rollouts, promotions, notifications };
       for (const [name, loop] of Object.entries(loops)) {
         await loop.start();
         lifecycle.onStop(`reconciler: ${name}`, () => loop.stop());

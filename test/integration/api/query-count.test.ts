@@ -22,6 +22,8 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'admin.listTeams': () => ({}),
   'admin.listUsers': () => ({}),
   'alert.listRules': environment,
+  'alert.listWebhooks': environment,
+  'alert.listDeliveries': () => ({ webhookId: 'webhook' }),
   'audit.actions': () => ({}),
   'audit.entityTypes': () => ({}),
   'audit.list': environment,
@@ -103,6 +105,8 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'user.me': () => ({}),
   'userPreference.get': () => ({}),
   'vrlSnippet.list': team,
+  'webhookEndpoint.list': team,
+  'webhookEndpoint.listDeliveries': ({ teamId }) => ({ webhookEndpointId: 'endpoint', teamId }),
 };
 const OF_ONE_THING = [
   'engine.catalogue',
@@ -123,6 +127,7 @@ const OF_ONE_THING = [
   'template.get',
   'validator.validate',
   'vrl.test',
+  'webhookEndpoint.preview',
 ];
 const COPIES = 40;
 
@@ -134,7 +139,7 @@ async function multiply(
   where = 'true',
 ): Promise<void> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
-    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND is_generated = 'NEVER'`,
+    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND is_generated = 'NEVER' AND is_identity = 'NO'`,
     [table],
   );
   const names = rows.map(({ name }) => name);
@@ -218,6 +223,17 @@ describe('the database is asked', () => {
       ...{ ...pull, environment_id: environmentId, head_sha: sha, base_sha: sha },
       ...{ state: 'success', summary: 'nothing to do' },
     });
+    const sealed = { sealed_url: 'opens with no key' };
+    await test.db('webhook_endpoints').insert([
+      { id: 'endpoint', team_id: teamId, name: 'endpoint', ...sealed },
+      { id: 'webhook', environment_id: environmentId, ...sealed },
+    ]);
+    const delivery = { lane: 'rule', kind: 'firing', state: 'delivered', total: 1 } as const;
+    const created_at = new Date();
+    await test.db('notification_deliveries').insert([
+      { ...delivery, id: 'to-endpoint', endpoint_id: 'endpoint', created_at },
+      { ...delivery, id: 'to-webhook', endpoint_id: 'webhook', created_at },
+    ]);
     await test.db('rollouts').insert({
       ...{ id: 'rollout', pipeline_id: teams.ours.pipelineId, environment_id: environmentId },
       ...{ canary_version_id: teams.ours.versionId, canary_selector: '{"ring":"0"}', window_minutes: 10 },
@@ -301,6 +317,10 @@ describe('the database is asked', () => {
       'vrl_snippets',
     ])
       await multiply(db, table, fresh);
+    const inTeam = 'o.team_id IS NOT NULL';
+    await multiply(db, 'webhook_endpoints', fresh, inTeam);
+    await multiply(db, 'webhook_endpoints', { id: fresh.id }, 'o.environment_id IS NOT NULL');
+    await multiply(db, 'notification_deliveries', { id: fresh.id });
     await multiply(db, 'filter_presets', { ...fresh, is_default: 'false' });
     await multiply(db, 'personal_tokens', fresh);
     await multiply(db, 'user_preferences', { key: 'o.key || n' });

@@ -7,6 +7,7 @@ import { FORGES } from './forges.ts';
 import { GIT_LABELS } from './git-words.ts';
 import { LIBRARY } from './library.ts';
 import { METRICS } from './metrics.ts';
+import { NOTIFICATIONS } from './notifications.ts';
 import { OWN_ACCOUNT } from './own-account.ts';
 import { PEOPLE } from './people.ts';
 import { PIPELINES } from './pipelines.ts';
@@ -38,4 +39,5 @@ export const ROWS: Rows = {
   ...FLEET,
   ...LIBRARY,
   ...METRICS,
+  ...NOTIFICATIONS,
 };
