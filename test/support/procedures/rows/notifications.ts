@@ -8,10 +8,30 @@ const URL = 'http://127.0.0.1:9/hook';
 const endpointOf = ({ teamId }: Side, n: number) => ({
   ...{ teamId, name: `endpoint ${n}`, url: URL, eventTypes: ['node_unreachable'] },
 });
-const endpointId = (side: Side, n: number, root: TestUser) =>
-  fresh(root, 'webhookEndpoint.create', endpointOf(side, n));
-const webhookId = ({ environmentId }: Side, root: TestUser) =>
-  fresh(root, 'alert.createWebhook', { environmentId, url: URL });
+/** There may be 50 of either: those that earlier calls have left are deleted in time. */
+async function makeRoom(list: () => Promise<{ id: string }[]>, remove: (id: string) => Promise<unknown>) {
+  const all = await list();
+  if (all.length < 40) return;
+  const ids = all.map(({ id }) => id).sort();
+  for (const id of ids.slice(0, 30)) await remove(id);
+}
+
+async function endpointId(side: Side, n: number, root: TestUser): Promise<string> {
+  const { teamId } = side;
+  await makeRoom(
+    () => root.query('webhookEndpoint.list', { teamId }),
+    (id) => root.mutate('webhookEndpoint.delete', { id, teamId }),
+  );
+  return fresh(root, 'webhookEndpoint.create', endpointOf(side, n));
+}
+
+async function webhookId({ environmentId }: Side, root: TestUser): Promise<string> {
+  await makeRoom(
+    () => root.query('alert.listWebhooks', { environmentId }),
+    (id) => root.mutate('alert.deleteWebhook', { id }),
+  );
+  return fresh(root, 'alert.createWebhook', { environmentId, url: URL });
+}
 
 const endpoint = async (side: Side, n: number, root: TestUser) => ({
   id: await endpointId(side, n, root),
