@@ -3,7 +3,8 @@ import type { Knex } from 'knex';
 import { readCells } from '../../../fleet/status/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { newId } from '../../../platform/operation/ids.ts';
-import { type AlertNotice, readNotices } from '../events/notices-queries.ts';
+import type { AlertNotice } from '../../notifications/index.ts';
+import { readNotices } from '../events/notices-queries.ts';
 import {
   insertChanges,
   listOpenOf,
