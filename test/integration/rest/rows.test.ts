@@ -89,6 +89,7 @@ interface Case {
 }
 
 const LONG = 'x'.repeat(70_000);
+const ROWS_PER_KEY = 10;
 const UNKNOWN_ID = '01arz3ndektsv4rrffq69g5fav';
 
 /** By the first word of the action. */
@@ -104,6 +105,7 @@ describe('every row of the REST interface', () => {
   const test = useController();
   const teams = useTwoTeams(test);
   let all: RestKey;
+  let rowsOfKey = ROWS_PER_KEY;
   let made = 0;
   /** Row and status of every answer. */
   const answered = new Set<string>();
@@ -310,7 +312,10 @@ describe('every row of the REST interface', () => {
     describe(keyOf(row), () => {
       // A key may ask 600 times a minute.
       before(async () => {
+        rowsOfKey += 1;
+        if (rowsOfKey <= ROWS_PER_KEY) return;
         all = await makeKey(teams.root, teams.ours.environmentId);
+        rowsOfKey = 1;
       });
 
       it('answers 401 without a key that works, whatever the request', async () => {
@@ -347,6 +352,9 @@ describe('every row of the REST interface', () => {
         ]) {
           expectRefusal(await call(row, good, null, { headers }), 401, JSON.stringify(Object.keys(headers)));
         }
+        // An environment has few.
+        for (const { accountId } of [revoked, expired])
+          await teams.root.mutate('serviceAccount.delete', { id: accountId });
       });
 
       it('answers 403 to a key with every permission but its own, and names that one', async () => {
@@ -469,11 +477,13 @@ describe('every row of the REST interface', () => {
     });
   });
 
-  it('writes neither keys nor secret values to the log, and no secret value to the audit log', async () => {
-    expect(test.log()).not.to.include(SECRET_VALUE);
-    expect(test.log()).not.to.include(all.key.slice(-64));
-    const audited = JSON.stringify(await test.db('audit_log'));
-    expect(audited).not.to.include(SECRET_VALUE).and.not.include(all.key.slice(-64));
+  describe('after all of them', () => {
+    it('writes neither keys nor secret values to the log, and no secret value to the audit log', async () => {
+      expect(test.log()).not.to.include(SECRET_VALUE);
+      expect(test.log()).not.to.include(all.key.slice(-64));
+      const audited = JSON.stringify(await test.db('audit_log'));
+      expect(audited).not.to.include(SECRET_VALUE).and.not.include(all.key.slice(-64));
+    });
   });
 });
 
