@@ -53,6 +53,7 @@ import { scimSettings } from '../../controller/identity/scim/index.ts';
 import { teamOperations } from '../../controller/identity/teams/index.ts';
 import { alertOperations } from '../../controller/insight/alerts/index.ts';
 import { analyticsOperations } from '../../controller/insight/analytics/index.ts';
+import { anomalyOperations, anomalySettings } from '../../controller/insight/anomalies/index.ts';
 import { auditOperations, auditRetentionOperations } from '../../controller/insight/audit/index.ts';
 import { dashboardOperations } from '../../controller/insight/dashboard/index.ts';
 import {
@@ -122,6 +123,8 @@ export const OPERATION_MODULES = [
   scimSettings,
   teamOperations,
   alertOperations,
+  anomalyOperations,
+  anomalySettings,
   auditOperations,
   auditRetentionOperations,
   analyticsOperations,

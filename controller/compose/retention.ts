@@ -11,6 +11,7 @@ import { deleteOldRollouts } from '../delivery/rollouts/index.ts';
 import { deleteOldEnrollmentTokens } from '../fleet/environments/index.ts';
 import { archiveSilentNodes } from '../fleet/index.ts';
 import { deleteExpiredTokens } from '../identity/access/index.ts';
+import { deleteAnomaliesBefore } from '../insight/anomalies/index.ts';
 import { deleteDeploysBefore, deleteHoursBefore, deleteReadingsBefore } from '../insight/telemetry/index.ts';
 import { pruneVersions } from '../pipelines/index.ts';
 import type { Context } from '../platform/operation/context.ts';
@@ -97,6 +98,9 @@ export const SWEEPS: readonly Sweep[] = [
   ),
   sweep('marks of deploys', '0 26 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteDeploysBefore(tx, history(ctx), limit),
+  ),
+  sweep('anomalies', '0 28 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteAnomaliesBefore(tx, history(ctx), limit),
   ),
   sweep('readings of engines', '0 27 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteReadingsBefore(tx, ago(ctx, READING_DAYS * DAY_MS), limit),

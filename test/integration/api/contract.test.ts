@@ -82,8 +82,6 @@ const LATER: Record<string, string> = {
   'Alerts are sent nowhere': `alert.createWebhook alert.deleteWebhook alert.listWebhooks alert.testWebhook alert.updateWebhook
     webhookEndpoint.create webhookEndpoint.delete webhookEndpoint.list webhookEndpoint.listDeliveries
     webhookEndpoint.testDelivery webhookEndpoint.toggleEnabled webhookEndpoint.update`,
-  'Anomalies are not detected': `anomaly.acknowledge anomaly.countByPipeline anomaly.dismiss anomaly.list
-    anomaly.maxSeverityByPipeline settings.updateAnomalyConfig`,
   'Nothing recommends how to lower costs': `costRecommendation.dismiss
     costRecommendation.getById costRecommendation.list costRecommendation.markApplied costRecommendation.summary
     costRecommendation.triggerAnalysis`,
