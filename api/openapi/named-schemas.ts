@@ -1,6 +1,7 @@
 /** The names of schemas in the description: those that they are exported by. */
 import * as alerts from '../../schemas/api/alerts.ts';
 import * as analytics from '../../schemas/api/analytics.ts';
+import * as anomalies from '../../schemas/api/anomalies.ts';
 import * as audit from '../../schemas/api/audit.ts';
 import * as certificates from '../../schemas/api/certificates.ts';
 import * as common from '../../schemas/api/common.ts';
@@ -49,6 +50,7 @@ export const DESCRIBED_AS: Readonly<Record<string, object>> = {
 export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   alerts,
   analytics,
+  anomalies,
   audit,
   certificates,
   common,

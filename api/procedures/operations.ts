@@ -58,6 +58,7 @@ import {
   silenceOperations,
 } from '../../controller/insight/alerts/index.ts';
 import { analyticsOperations } from '../../controller/insight/analytics/index.ts';
+import { anomalyOperations, anomalySettings } from '../../controller/insight/anomalies/index.ts';
 import { auditOperations, auditRetentionOperations } from '../../controller/insight/audit/index.ts';
 import { dashboardOperations } from '../../controller/insight/dashboard/index.ts';
 import {
@@ -140,6 +141,8 @@ export const OPERATION_MODULES = [
   alertWebhookOperations,
   endpointDeliveryOperations,
   webhookEndpointOperations,
+  anomalyOperations,
+  anomalySettings,
   auditOperations,
   auditRetentionOperations,
   analyticsOperations,

@@ -12,6 +12,7 @@ import { deleteOldEnrollmentTokens } from '../fleet/environments/index.ts';
 import { archiveSilentNodes } from '../fleet/index.ts';
 import { deleteExpiredTokens } from '../identity/access/index.ts';
 import { deleteEventsBefore, deleteSilencesBefore } from '../insight/alerts/index.ts';
+import { deleteAnomaliesBefore } from '../insight/anomalies/index.ts';
 import { deleteOldNotifications } from '../insight/notifications/index.ts';
 import { deleteDeploysBefore, deleteHoursBefore, deleteReadingsBefore } from '../insight/telemetry/index.ts';
 import { pruneVersions } from '../pipelines/index.ts';
@@ -111,6 +112,9 @@ export const SWEEPS: readonly Sweep[] = [
   ),
   sweep('silences', '0 29 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteSilencesBefore(tx, ago(ctx, ENDED_SILENCE_DAYS * DAY_MS), limit),
+  ),
+  sweep('anomalies', '0 28 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteAnomaliesBefore(tx, history(ctx), limit),
   ),
   sweep('readings of engines', '0 27 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteReadingsBefore(tx, ago(ctx, READING_DAYS * DAY_MS), limit),

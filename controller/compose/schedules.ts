@@ -9,6 +9,7 @@ import { maintainSamples, maintainTaps } from '../fleet/samples/index.ts';
 import { deleteExpiredSessions, deleteOldThrottles } from '../identity/access/index.ts';
 import { followOidcFile, type OidcFileSource } from '../identity/administration/index.ts';
 import { refreshUsers } from '../identity/oidc/index.ts';
+import { createAnomalyPass } from '../insight/anomalies/index.ts';
 import { logAuditHead, pruneAuditLog } from '../insight/audit/index.ts';
 import { maintainMetricDays, packMinutes } from '../insight/telemetry/index.ts';
 import type { Context } from '../platform/operation/context.ts';
@@ -64,6 +65,8 @@ export function startSchedules(options: SchedulesOptions): void {
     });
   everyFenced('audit retention', '0 37 3,9,15,21 * * *', (ctx) => pruneAuditLog(ctx));
   everyFenced('people at identity providers', '20 * * * * *', refreshUsers);
+  const anomalies = createAnomalyPass();
+  everyFenced('anomalies', '50 */5 * * * *', (ctx) => anomalies.run(ctx));
   everyFenced('oidc file', '*/15 * * * * *', (ctx) => followOidcFile(ctx, execute, options.oidcFile));
   for (const { name, cron, run } of SWEEPS) everyFenced(name, cron, run);
   schedules.every('audit head', '0 7 * * * *', () => logAuditHead(systemContext('audit head')));

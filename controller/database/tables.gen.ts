@@ -192,6 +192,50 @@ export interface AlertStatesInsert {
   subject: string | Knex.Raw;
 }
 
+export interface AnomaliesRow {
+  commit_sha: string | null;
+  decided_at: Date | null;
+  decided_by: string | null;
+  deployed_at: Date | null;
+  direction: 'down' | 'up';
+  ended_at: Date | null;
+  environment_id: string;
+  expected_high: number;
+  expected_low: number;
+  id: string;
+  last_seen_at: Date;
+  metric: 'errors' | 'eventsIn' | 'latency';
+  pipeline_id: string;
+  severity: 'critical' | 'info' | 'warning';
+  sigma: number;
+  started_at: Date;
+  status: 'acknowledged' | 'dismissed' | 'open';
+  value: number;
+  version: number | null;
+}
+
+export interface AnomaliesInsert {
+  commit_sha?: string | null | Knex.Raw;
+  decided_at?: Date | null | Knex.Raw;
+  decided_by?: string | null | Knex.Raw;
+  deployed_at?: Date | null | Knex.Raw;
+  direction: 'down' | 'up' | Knex.Raw;
+  ended_at?: Date | null | Knex.Raw;
+  environment_id: string | Knex.Raw;
+  expected_high: number | Knex.Raw;
+  expected_low: number | Knex.Raw;
+  id: string | Knex.Raw;
+  last_seen_at: Date | Knex.Raw;
+  metric: 'errors' | 'eventsIn' | 'latency' | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  severity: 'critical' | 'info' | 'warning' | Knex.Raw;
+  sigma: number | Knex.Raw;
+  started_at: Date | Knex.Raw;
+  status?: 'acknowledged' | 'dismissed' | 'open' | Knex.Raw;
+  value: number | Knex.Raw;
+  version?: number | null | Knex.Raw;
+}
+
 export interface AuditKeysRow {
   created_at: Date;
   id: string;
@@ -2554,6 +2598,7 @@ declare module 'knex/types/tables.js' {
     alert_rules: Knex.CompositeTableType<AlertRulesRow, AlertRulesInsert, Partial<AlertRulesInsert>>;
     alert_silences: Knex.CompositeTableType<AlertSilencesRow, AlertSilencesInsert, Partial<AlertSilencesInsert>>;
     alert_states: Knex.CompositeTableType<AlertStatesRow, AlertStatesInsert, Partial<AlertStatesInsert>>;
+    anomalies: Knex.CompositeTableType<AnomaliesRow, AnomaliesInsert, Partial<AnomaliesInsert>>;
     audit_keys: Knex.CompositeTableType<AuditKeysRow, AuditKeysInsert, Partial<AuditKeysInsert>>;
     audit_log: Knex.CompositeTableType<AuditLogRow, AuditLogInsert, Partial<AuditLogInsert>>;
     certificates: Knex.CompositeTableType<CertificatesRow, CertificatesInsert, Partial<CertificatesInsert>>;

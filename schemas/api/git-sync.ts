@@ -306,6 +306,7 @@ export const UI_TOPICS = [
   'environments',
   'teams',
   'alerts',
+  'anomalies',
   'logs',
   /** Answers to requests for samples of events. */
   'samples',

@@ -1,5 +1,6 @@
 /** Settings of the whole installation: groups, SCIM, the fleet, the audit log. */
 import Type, { type Static } from 'typebox';
+import { AnomalyConfigView } from './anomalies.ts';
 import { Id, Input, Nullable, Role, Text, Timestamp } from './common.ts';
 import { OidcView } from './identity-providers.ts';
 
@@ -171,6 +172,7 @@ export const SettingsView = Type.Object({
   /** Accounts that a password opens where providers are to be used alone. */
   breakGlass: Type.Array(Type.Object({ id: Id, name: Type.String(), email: Type.String() })),
   fleet: FleetView,
+  anomalies: AnomalyConfigView,
   audit: Type.Object({
     retentionDays: Nullable(Type.Integer()),
     /** False until somebody has set it: then it is kept for ever, and the first set-up asks. */

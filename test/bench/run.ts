@@ -10,6 +10,7 @@ import { describeMachine } from './machine.ts';
 import type { RowOptions } from './options.ts';
 import { asMarkdown, asText, type Result, type Say } from './result.ts';
 import { alerts } from './rows/alerts.ts';
+import { anomalies } from './rows/anomalies.ts';
 import { audit } from './rows/audit.ts';
 import { coldStart } from './rows/cold-start.ts';
 import { configPolls } from './rows/config-polls.ts';
@@ -40,6 +41,7 @@ const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<R
   overload,
   metrics: (say) => metrics(say),
   alerts: (say) => alerts(say),
+  anomalies: (say) => anomalies(say),
   scim: (say) => scim(say),
   audit,
   push: pushToEngine,

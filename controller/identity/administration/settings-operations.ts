@@ -11,6 +11,7 @@ import {
   UpdateFleet,
 } from '../../../schemas/api/settings.ts';
 import { changeFleetSettings, readFleetSettings } from '../../fleet/settings/index.ts';
+import { readAnomalyConfig } from '../../insight/anomalies/index.ts';
 import { readAuditSetting } from '../../insight/audit/index.ts';
 import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context } from '../../platform/operation/context.ts';
@@ -54,6 +55,7 @@ export const get = query({
       access: await readAccessPolicy(ctx.db),
       breakGlass: await listBreakGlass(ctx.db),
       fleet: await readFleetSettings(ctx.db),
+      anomalies: await readAnomalyConfig(ctx.db),
       audit: await readAuditSetting(ctx.db),
     };
   },

@@ -90,8 +90,6 @@ const BESIDE: Record<string, string> = {
 
 /** Procedures of the contract that later versions bring, each under words of the list "Not yet" in README.md. */
 const LATER: Record<string, string> = {
-  'Anomalies are not detected': `anomaly.acknowledge anomaly.countByPipeline anomaly.dismiss anomaly.list
-    anomaly.maxSeverityByPipeline settings.updateAnomalyConfig`,
   'Nothing recommends how to lower costs': `costRecommendation.dismiss
     costRecommendation.getById costRecommendation.list costRecommendation.markApplied costRecommendation.summary
     costRecommendation.triggerAnalysis`,

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import type { Operation } from '../../../controller/platform/operation/operation.ts';
 import type { Role } from '../../../schemas/api/common.ts';
+import { insertAnomaly } from '../../support/fixtures/anomalies.ts';
 import { ROOT, startTestController, type TestController } from '../../support/harness/controller.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
@@ -44,6 +45,9 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'analytics.costSummary': day,
   'analytics.costTimeSeries': day,
   'analytics.topPipelines': day,
+  'anomaly.countByPipeline': environment,
+  'anomaly.list': environment,
+  'anomaly.maxSeverityByPipeline': environment,
   'dashboard.chartMetrics': environment,
   'dashboard.operationalOverview': () => ({}),
   'dashboard.pipelineCards': environment,
@@ -241,6 +245,7 @@ describe('the database is asked', () => {
       { ...delivery, id: 'to-endpoint', endpoint_id: 'endpoint', created_at },
       { ...delivery, id: 'to-webhook', endpoint_id: 'webhook', created_at },
     ]);
+    await insertAnomaly(test.db, teams.ours);
     await test.db('rollouts').insert({
       ...{ id: 'rollout', pipeline_id: teams.ours.pipelineId, environment_id: environmentId },
       ...{ canary_version_id: teams.ours.versionId, canary_selector: '{"ring":"0"}', window_minutes: 10 },
@@ -301,6 +306,7 @@ describe('the database is asked', () => {
     await multiply(db, 'pull_request_reviews', { id: fresh.id });
     await multiply(db, 'pull_request_checks', { pull_request_id: "o.pull_request_id || '-' || n" });
     await multiply(db, 'promotions', { id: fresh.id });
+    await multiply(db, 'anomalies', { id: fresh.id });
     await multiply(db, 'rollouts', { id: fresh.id, status: "'ROLLED_BACK'" });
     await multiply(
       db,

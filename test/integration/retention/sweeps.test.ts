@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { SWEEPS } from '../../../controller/compose/retention.ts';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
+import { insertAnomaly } from '../../support/fixtures/anomalies.ts';
 import { untilWaiting } from '../../support/harness/lock-waiters.ts';
 import { type TestPlatform, usePlatform } from '../../support/harness/platform.ts';
 
@@ -229,6 +230,14 @@ describe('what is deleted by age', () => {
     );
     expect(await run('notes of changed objects')).to.equal(29_999);
     expect(await run('notes of changed objects')).to.equal(0);
+  });
+
+  it('are anomalies that began 13 months ago', async () => {
+    const of = { environmentId: 'env', pipelineId: 'p' };
+    await insertAnomaly(db, of, { started_at: ago(396), status: 'acknowledged' });
+    const young = await insertAnomaly(db, of, { started_at: ago(394) });
+    expect(await run('anomalies')).to.equal(1);
+    expect(await idsOf('anomalies')).to.deep.equal([young]);
   });
 
   it('are jobs that failed for the last time 90 days ago', async () => {

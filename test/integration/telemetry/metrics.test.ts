@@ -105,6 +105,25 @@ for (const { name, find, start, isPacked = false } of STORES)
       expect(known(all?.utilization)[0]).to.equal(0.5);
     });
 
+    it('are those of several pipelines at once, in steps of five minutes', async () => {
+      const { db, services } = test.controller.systemContext('test');
+      const to = Math.floor((Date.now() - 180_000) / 60_000) * 60_000;
+      const window = { from: to - 24 * 300_000, to, stepSeconds: 300, steps: 24 };
+      const [ours, theirs] = [teams.ours.pipelineId, teams.theirs.pipelineId];
+      const source = { of: 'pipelines', pipelineIds: [ours, theirs, 'not-there'] } as const;
+      const series = await services.minutes.readSeries(db, source, { window, extremes: false });
+      expect(series.map(({ id }) => id))
+        .to.include(ours)
+        .and.not.include('not-there');
+      const own = series.find(({ id }) => id === ours);
+      for (const value of known(own?.mean.eventsIn)) expect(value).to.be.closeTo(40, 1.5);
+      // The nodes were silent for twenty minutes.
+      expect(own?.mean.eventsIn.filter((value) => value === null)).to.have.length.within(3, 5);
+      expect(known(own?.latencyMs)[0]).to.equal(2);
+      const none = { of: 'pipelines', pipelineIds: ['not-there'] } as const;
+      expect(await services.minutes.readSeries(db, none, { window, extremes: false })).to.deep.equal([]);
+    });
+
     it('have gaps where nothing was reported, and count what moved meanwhile in their hours', async () => {
       const { series } = await metrics();
       const gaps = series[0]?.mean.eventsIn.filter((value) => value === null).length;

@@ -11,6 +11,8 @@ import type { SpellQuery, Spells } from '../spells/spell.ts';
 export type MinuteSource =
   /** All nodes of a pipeline together, or each component or node. */
   | { of: 'pipeline' | 'components' | 'nodes'; pipelineId: string }
+  /** All nodes of each pipeline, of any environments. */
+  | { of: 'pipelines'; pipelineIds: readonly string[] }
   /** All pipelines of a node together. */
   | { of: 'node'; nodeId: string }
   | ({ of: 'environment' } & EnvironmentFilter);

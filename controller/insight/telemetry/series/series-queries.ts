@@ -140,6 +140,11 @@ export function minuteSource(source: MinuteSource): Source {
       ...{ table: 'node_pipeline_minutes', key: `''::text` },
       ...{ where: 'm.node_id = :nodeId', bindings: { nodeId: source.nodeId } },
     };
+  if (source.of === 'pipelines')
+    return {
+      ...{ table: 'pipeline_minutes', key: 'm.pipeline_id', isSingle: true },
+      ...{ where: 'm.pipeline_id = ANY (:pipelineIds)', bindings: { pipelineIds: [...source.pipelineIds] } },
+    };
   const { pipelineId } = source;
   const ofPipeline = { isSingle: true, bindings: { pipelineId } };
   switch (source.of) {

@@ -1,8 +1,14 @@
+import { insertAnomaly } from '../../fixtures/anomalies.ts';
 import type { Side } from '../../scenes/two-teams.ts';
 import { environment, pipeline, type Rows } from './row.ts';
 
 const day = ({ environmentId }: Side) => ({ environmentId, range: '1d' });
 const node = ({ node }: Side) => ({ nodeId: node.nodeId });
+/** An open one of the pipeline. */
+const anomaly = async ({ db, environmentId, pipelineId }: Side) => ({
+  environmentId,
+  anomalyId: await insertAnomaly(db, { environmentId, pipelineId }),
+});
 
 export const METRICS: Rows = {
   'metrics.getPipelineMetrics': { names: 'object', input: pipeline },
@@ -22,4 +28,9 @@ export const METRICS: Rows = {
   'analytics.costBySink': { names: 'scope', input: day },
   'analytics.costTimeSeries': { names: 'scope', input: day },
   'analytics.costCsv': { names: 'scope', input: day },
+  'anomaly.list': { names: 'scope', input: environment },
+  'anomaly.countByPipeline': { names: 'scope', input: environment },
+  'anomaly.maxSeverityByPipeline': { names: 'scope', input: environment },
+  'anomaly.acknowledge': { names: 'scope', input: anomaly },
+  'anomaly.dismiss': { names: 'scope', input: anomaly },
 };

@@ -122,6 +122,13 @@ export const PEOPLE: Rows = {
     names: 'own',
     input: (_, n) => ({ confirmationDays: 30, tokenMaxDays: 300 + (n % 3_000) }),
   },
+  'settings.updateAnomalyConfig': {
+    names: 'own',
+    input: (_, n) => ({
+      ...{ baselineWindowDays: 7, sigmaThreshold: 3, minStddevFloorPercent: 5 },
+      ...{ dedupWindowHours: 1 + (n % 168), enabledMetrics: 'eventsIn,errors,latency' },
+    }),
+  },
   'settings.updateFleet': {
     names: 'own',
     input: () => ({

@@ -20,6 +20,8 @@ export function selectionOf(source: MinuteSource): Selection {
   switch (source.of) {
     case 'pipeline':
       return { metric, by: ['pipeline_id'], matchers: `pipeline_id=${quoted(source.pipelineId)}` };
+    case 'pipelines':
+      return { metric, by: ['pipeline_id'], matchers: `pipeline_id=~${oneOf(source.pipelineIds)}` };
     case 'components':
       return { metric, by: ['component_id', 'kind'], matchers: `pipeline_id=${quoted(source.pipelineId)}` };
     case 'nodes':
