@@ -4,6 +4,7 @@ import * as analytics from '../../schemas/api/analytics.ts';
 import * as audit from '../../schemas/api/audit.ts';
 import * as certificates from '../../schemas/api/certificates.ts';
 import * as common from '../../schemas/api/common.ts';
+import * as costRecommendations from '../../schemas/api/cost-recommendations.ts';
 import * as dashboard from '../../schemas/api/dashboard.ts';
 import * as engine from '../../schemas/api/engine.ts';
 import * as environments from '../../schemas/api/environments.ts';
@@ -51,6 +52,7 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   audit,
   certificates,
   common,
+  'cost-recommendations': costRecommendations,
   dashboard,
   engine,
   environments,

@@ -59,6 +59,10 @@ import {
   filterPresetOperations,
   userPreferenceOperations,
 } from '../../controller/insight/preferences/index.ts';
+import {
+  recommendationApplying,
+  recommendationOperations,
+} from '../../controller/insight/recommendations/index.ts';
 import { telemetryOperations } from '../../controller/insight/telemetry/index.ts';
 import {
   pipelineDeploying,
@@ -126,6 +130,8 @@ export const OPERATION_MODULES = [
   auditRetentionOperations,
   analyticsOperations,
   dashboardOperations,
+  recommendationApplying,
+  recommendationOperations,
   telemetryOperations,
   filterPresetOperations,
   userPreferenceOperations,

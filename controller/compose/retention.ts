@@ -11,6 +11,7 @@ import { deleteOldRollouts } from '../delivery/rollouts/index.ts';
 import { deleteOldEnrollmentTokens } from '../fleet/environments/index.ts';
 import { archiveSilentNodes } from '../fleet/index.ts';
 import { deleteExpiredTokens } from '../identity/access/index.ts';
+import { deleteResolvedRecommendations } from '../insight/recommendations/index.ts';
 import { deleteDeploysBefore, deleteHoursBefore, deleteReadingsBefore } from '../insight/telemetry/index.ts';
 import { pruneVersions } from '../pipelines/index.ts';
 import type { Context } from '../platform/operation/context.ts';
@@ -100,6 +101,9 @@ export const SWEEPS: readonly Sweep[] = [
   ),
   sweep('readings of engines', '0 27 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteReadingsBefore(tx, ago(ctx, READING_DAYS * DAY_MS), limit),
+  ),
+  sweep('resolved recommendations', '0 28 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteResolvedRecommendations(tx, history(ctx), limit),
   ),
   { name: 'silent nodes', cron: '0 33 * * * *', run: (ctx) => archiveSilentNodes(ctx) },
   sweep(

@@ -10,6 +10,7 @@ import { deleteExpiredSessions, deleteOldThrottles } from '../identity/access/in
 import { followOidcFile, type OidcFileSource } from '../identity/administration/index.ts';
 import { refreshUsers } from '../identity/oidc/index.ts';
 import { logAuditHead, pruneAuditLog } from '../insight/audit/index.ts';
+import { analyzeDueEnvironments, recordMergedRecommendations } from '../insight/recommendations/index.ts';
 import { maintainMetricDays, packMinutes } from '../insight/telemetry/index.ts';
 import type { Context } from '../platform/operation/context.ts';
 import { messageOf } from '../platform/operation/errors.ts';
@@ -65,6 +66,8 @@ export function startSchedules(options: SchedulesOptions): void {
   everyFenced('audit retention', '0 37 3,9,15,21 * * *', (ctx) => pruneAuditLog(ctx));
   everyFenced('people at identity providers', '20 * * * * *', refreshUsers);
   everyFenced('oidc file', '*/15 * * * * *', (ctx) => followOidcFile(ctx, execute, options.oidcFile));
+  everyFenced('cost recommendations', '0 27 * * * *', analyzeDueEnvironments);
+  everyFenced('merged recommendations', '*/5 * * * * *', (ctx) => recordMergedRecommendations(ctx, execute));
   for (const { name, cron, run } of SWEEPS) everyFenced(name, cron, run);
   schedules.every('audit head', '0 7 * * * *', () => logAuditHead(systemContext('audit head')));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldResponses(db));

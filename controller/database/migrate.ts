@@ -37,6 +37,7 @@ import * as objectOverrides from './migrations/0040-object-overrides.ts';
 import * as telemetry from './migrations/0041-telemetry.ts';
 import * as presence from './migrations/0042-presence.ts';
 import * as packedMinutes from './migrations/0043-packed-minutes.ts';
+import * as costRecommendations from './migrations/0047-cost-recommendations.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -78,6 +79,7 @@ export const MIGRATIONS: readonly Migration[] = [
   telemetry,
   presence,
   packedMinutes,
+  costRecommendations,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

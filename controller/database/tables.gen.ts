@@ -180,6 +180,40 @@ export interface ComponentMinutesInsert {
   utilization?: number | null | Knex.Raw;
 }
 
+export interface CostRecommendationsRow {
+  analyzed_at: Date;
+  applied_version: number | null;
+  change: Json | null;
+  created_at: Date;
+  environment_id: string;
+  figures: Json;
+  id: string;
+  pipeline_id: string;
+  pull_request_id: string | null;
+  resolved_at: Date | null;
+  resolved_by: string | null;
+  saved_bytes_per_month: number | null;
+  status: 'APPLIED' | 'DISMISSED' | 'PENDING';
+  type: 'HIGH_CARDINALITY' | 'HIGH_ERROR_RATE' | 'LOW_REDUCTION' | 'STALE_PIPELINE';
+}
+
+export interface CostRecommendationsInsert {
+  analyzed_at?: Date | Knex.Raw;
+  applied_version?: number | null | Knex.Raw;
+  change?: Json | null | Knex.Raw;
+  created_at?: Date | Knex.Raw;
+  environment_id: string | Knex.Raw;
+  figures: Json | Knex.Raw;
+  id: string | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  pull_request_id?: string | null | Knex.Raw;
+  resolved_at?: Date | null | Knex.Raw;
+  resolved_by?: string | null | Knex.Raw;
+  saved_bytes_per_month?: number | null | Knex.Raw;
+  status?: 'APPLIED' | 'DISMISSED' | 'PENDING' | Knex.Raw;
+  type: 'HIGH_CARDINALITY' | 'HIGH_ERROR_RATE' | 'LOW_REDUCTION' | 'STALE_PIPELINE' | Knex.Raw;
+}
+
 export interface DirectoryGroupMembersRow {
   group_id: string;
   issuer: string;
@@ -250,6 +284,7 @@ export interface EnvironmentsRow {
   archive_nodes_after_days: number;
   auto_revert: boolean;
   config_revision: number;
+  costs_analyzed_at: Date | null;
   created_at: Date;
   id: string;
   max_nodes: number | null;
@@ -267,6 +302,7 @@ export interface EnvironmentsInsert {
   archive_nodes_after_days?: number | Knex.Raw;
   auto_revert?: boolean | Knex.Raw;
   config_revision?: number | Knex.Raw;
+  costs_analyzed_at?: Date | null | Knex.Raw;
   created_at?: Date | Knex.Raw;
   id: string | Knex.Raw;
   max_nodes?: number | null | Knex.Raw;
@@ -2292,6 +2328,7 @@ declare module 'knex/types/tables.js' {
     certificates: Knex.CompositeTableType<CertificatesRow, CertificatesInsert, Partial<CertificatesInsert>>;
     commit_statuses: Knex.CompositeTableType<CommitStatusesRow, CommitStatusesInsert, Partial<CommitStatusesInsert>>;
     component_minutes: Knex.CompositeTableType<ComponentMinutesRow, ComponentMinutesInsert, Partial<ComponentMinutesInsert>>;
+    cost_recommendations: Knex.CompositeTableType<CostRecommendationsRow, CostRecommendationsInsert, Partial<CostRecommendationsInsert>>;
     directory_group_members: Knex.CompositeTableType<DirectoryGroupMembersRow, DirectoryGroupMembersInsert, Partial<DirectoryGroupMembersInsert>>;
     directory_groups: Knex.CompositeTableType<DirectoryGroupsRow, DirectoryGroupsInsert, Partial<DirectoryGroupsInsert>>;
     engine_components: Knex.CompositeTableType<EngineComponentsRow, EngineComponentsInsert, Partial<EngineComponentsInsert>>;

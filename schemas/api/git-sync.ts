@@ -307,6 +307,8 @@ export const UI_TOPICS = [
   'teams',
   'alerts',
   'logs',
+  /** Recommendations that lower costs. */
+  'costs',
   /** Answers to requests for samples of events. */
   'samples',
   /** Templates and snippets of teams. */

@@ -7,6 +7,7 @@ import { CONTRACT, type ContractField, PROCEDURE_KINDS } from '../../support/pro
 
 /** Procedures that Headgate adds to the contract. */
 const BESIDE: Record<string, string> = {
+  'costRecommendation.apply': 'mutation EDITOR',
   'secret.refresh': 'mutation EDITOR',
   'user.proveTwoFactor': 'mutation VIEWER',
   'settings.scimRefusals': 'query SUPER_ADMIN',
@@ -84,9 +85,6 @@ const LATER: Record<string, string> = {
     webhookEndpoint.testDelivery webhookEndpoint.toggleEnabled webhookEndpoint.update`,
   'Anomalies are not detected': `anomaly.acknowledge anomaly.countByPipeline anomaly.dismiss anomaly.list
     anomaly.maxSeverityByPipeline settings.updateAnomalyConfig`,
-  'Nothing recommends how to lower costs': `costRecommendation.dismiss
-    costRecommendation.getById costRecommendation.list costRecommendation.markApplied costRecommendation.summary
-    costRecommendation.triggerAnalysis`,
   'Configurations of Fluentd are not migrated': `migration.create migration.delete migration.generate migration.get
     migration.list migration.parse migration.retranslateBlock migration.translate migration.updateBlockConfig
     migration.validate`,

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import type { Operation } from '../../../controller/platform/operation/operation.ts';
 import type { Role } from '../../../schemas/api/common.ts';
+import { NO_FIGURES } from '../../support/fixtures/recommendations.ts';
 import { ROOT, startTestController, type TestController } from '../../support/harness/controller.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
@@ -36,6 +37,9 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'analytics.costSummary': day,
   'analytics.costTimeSeries': day,
   'analytics.topPipelines': day,
+  'costRecommendation.getById': ({ environmentId }) => ({ environmentId, id: 'recommendation' }),
+  'costRecommendation.list': environment,
+  'costRecommendation.summary': environment,
   'dashboard.chartMetrics': environment,
   'dashboard.operationalOverview': () => ({}),
   'dashboard.pipelineCards': environment,
@@ -218,6 +222,10 @@ describe('the database is asked', () => {
       ...{ ...pull, environment_id: environmentId, head_sha: sha, base_sha: sha },
       ...{ state: 'success', summary: 'nothing to do' },
     });
+    await test.db('cost_recommendations').insert({
+      ...{ id: 'recommendation', environment_id: environmentId, pipeline_id: teams.ours.pipelineId },
+      ...{ type: 'STALE_PIPELINE', figures: JSON.stringify(NO_FIGURES), change: '{"action":"undeploy"}' },
+    });
     await test.db('rollouts').insert({
       ...{ id: 'rollout', pipeline_id: teams.ours.pipelineId, environment_id: environmentId },
       ...{ canary_version_id: teams.ours.versionId, canary_selector: '{"ring":"0"}', window_minutes: 10 },
@@ -278,6 +286,9 @@ describe('the database is asked', () => {
     await multiply(db, 'pull_request_reviews', { id: fresh.id });
     await multiply(db, 'pull_request_checks', { pull_request_id: "o.pull_request_id || '-' || n" });
     await multiply(db, 'promotions', { id: fresh.id });
+    await multiply(db, 'cost_recommendations', {
+      ...{ id: fresh.id, status: "'DISMISSED'", resolved_at: 'now()' },
+    });
     await multiply(db, 'rollouts', { id: fresh.id, status: "'ROLLED_BACK'" });
     await multiply(
       db,

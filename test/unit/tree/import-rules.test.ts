@@ -48,7 +48,7 @@ const SUBDOMAINS: Readonly<Record<string, readonly string[]>> = {
   fleet: ['engines', 'environments', 'groups', 'logs', 'releases', 'samples', 'settings', 'status'],
   delivery: ['bindings', 'ownership', 'promotions', 'pull-requests', 'repository', 'rollouts'],
   secrets: ['certificates'],
-  insight: ['alerts', 'analytics', 'audit', 'dashboard', 'preferences', 'telemetry'],
+  insight: ['alerts', 'analytics', 'audit', 'dashboard', 'preferences', 'recommendations', 'telemetry'],
 };
 
 /** Folders of which each may import only those before it. What lies beside them in the parent may be imported by all. */

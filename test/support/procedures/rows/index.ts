@@ -1,5 +1,6 @@
 import { ACCOUNTS } from './accounts.ts';
 import { AUDIT } from './audit.ts';
+import { COSTS } from './costs.ts';
 import { DIRECTORY } from './directory.ts';
 import { ENVIRONMENTS } from './environments.ts';
 import { FLEET } from './fleet.ts';
@@ -23,6 +24,7 @@ export const ROWS: Rows = {
   ...ACCOUNTS,
   ...OWN_ACCOUNT,
   ...AUDIT,
+  ...COSTS,
   ...DIRECTORY,
   ...ENVIRONMENTS,
   ...FORGES,
