@@ -3,6 +3,8 @@
  * hand: nothing changes before somebody merges it. Otherwise it becomes a version that is not deployed, or the pipeline is
  * undeployed.
  */
+
+import { Input, Text } from '../../../schemas/api/common.ts';
 import { AppliedRecommendation, RecommendationId } from '../../../schemas/api/cost-recommendations.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { lockHandmadePipeline, saveVersion, undeployPipeline } from '../../pipelines/index.ts';
@@ -109,11 +111,11 @@ const recordMerged = mutation({
   summary: 'Record that the pull request of a recommendation was merged',
   role: 'EDITOR',
   audit: 'costRecommendation.applied',
-  input: RecommendationId,
+  input: Input({ ...RecommendationId.properties, by: Text(200) }),
   output: RecommendationId,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  async run(ctx, input) {
-    await resolve(ctx, await lockPending(ctx, input), { status: 'APPLIED' });
+  async run(ctx, { by, ...input }) {
+    await resolve(ctx, await lockPending(ctx, input), { status: 'APPLIED', by });
     return input;
   },
 });
@@ -121,6 +123,7 @@ const recordMerged = mutation({
 /** Runs on the leader. */
 export async function recordMergedRecommendations(ctx: Context, execute: Execute): Promise<number> {
   const merged = await listMerged(ctx.db, MERGED_AT_A_TIME);
-  for (const { id, environmentId } of merged) await execute(recordMerged, ctx, { environmentId, id });
+  for (const { mergedBy, ...recommendation } of merged)
+    await execute(recordMerged, ctx, { ...recommendation, by: mergedBy ?? 'Headgate' });
   return merged.length;
 }

@@ -125,14 +125,20 @@ export function assertPending({ status, resolvedBy }: RecommendationRecord): voi
   );
 }
 
+interface Decision {
+  status: 'DISMISSED' | 'APPLIED';
+  appliedVersion?: number;
+  /** The actor unless another is named. */
+  by?: string;
+}
+
 /** Records a decision about a pending recommendation, with its audit row. */
 export async function resolve(
   ctx: MutationContext,
   record: RecommendationRecord,
-  decision: { status: 'DISMISSED' | 'APPLIED'; appliedVersion?: number },
+  { by = nameOfActor(ctx.actor), ...decision }: Decision,
 ): Promise<CostRecommendation> {
   const { id, environmentId, pipelineId, pipelineName, type } = record;
-  const by = nameOfActor(ctx.actor);
   await resolveRecommendation(ctx.db, id, { ...decision, at: new Date(ctx.clock.now()), by });
   ctx.audit({
     entityType: 'CostRecommendation',

@@ -187,10 +187,17 @@ export async function listDueEnvironments(db: Knex, analyzedBefore: Date): Promi
   return rows.map(({ id }) => id);
 }
 
+interface Merged {
+  id: string;
+  environmentId: string;
+  /** Null where nobody knows, as after a push. */
+  mergedBy: string | null;
+}
+
 /** Pending ones whose pull request was merged. */
-export async function listMerged(db: Knex, limit: number): Promise<{ id: string; environmentId: string }[]> {
-  const { rows } = await db.raw<{ rows: { id: string; environmentId: string }[] }>(
-    `SELECT r.id, r.environment_id AS "environmentId" FROM cost_recommendations r
+export async function listMerged(db: Knex, limit: number): Promise<Merged[]> {
+  const { rows } = await db.raw<{ rows: Merged[] }>(
+    `SELECT r.id, r.environment_id AS "environmentId", left(q.merged_by, 200) AS "mergedBy" FROM cost_recommendations r
      JOIN pull_requests q ON q.id = r.pull_request_id
      JOIN pipelines p ON p.id = r.pipeline_id AND p.tombstoned_at IS NULL
      WHERE r.status = 'PENDING' AND q.state = 'merged' ORDER BY r.id LIMIT ?`,

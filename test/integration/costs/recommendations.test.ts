@@ -12,6 +12,7 @@ import type { Proposed } from '../../../schemas/api/git-words.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
+import { type Moved, moveHours } from '../../support/scenes/moved-hours.ts';
 import { useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 const HOUR_MS = 3_600_000;
@@ -22,32 +23,8 @@ describe('recommendations that lower costs', function () {
   const test = useController();
   const teams = useTwoTeams(test);
 
-  /** What a pipeline moved, an hour after the other. */
-  interface Moved {
-    bytesIn?: number;
-    bytesOut?: number;
-    eventsIn?: number;
-    errors?: number;
-    hours?: number;
-  }
-  async function move(environmentId: string, pipelineId: string, moved: Moved): Promise<void> {
-    const { bytesIn = 0, bytesOut = 0, eventsIn = 0, errors = 0, hours = 168 } = moved;
-    const ofPipeline = { environment_id: environmentId, pipeline_id: pipelineId };
-    await test.db('pipeline_hours').where({ pipeline_id: pipelineId }).delete();
-    await test.db('sink_hours').where({ pipeline_id: pipelineId }).delete();
-    const last = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
-    const rows = Array.from({ length: hours }, (_, n) => ({
-      ...{ ...ofPipeline, hour: new Date(last - n * HOUR_MS), seconds: 3_600, nodes: 60 },
-      ...{ events_in: eventsIn, events_out: eventsIn, bytes_in: bytesIn, bytes_out: bytesOut, errors },
-      ...{ discarded: 0, exits: 0, latency_sum: 0, latency_count: 0 },
-    }));
-    await test.db('pipeline_hours').insert(rows);
-    await test.db('sink_hours').insert(rows.map((row) => ({ ...row, component_id: 'out' })));
-    await test
-      .db('pipelines')
-      .where({ id: pipelineId })
-      .update({ deployed_at: new Date(Date.now() - 10 * DAY_MS) });
-  }
+  const move = (environmentId: string, pipelineId: string, moved: Moved) =>
+    moveHours(test.db, { environmentId, pipelineId }, moved);
   const LARGE: Moved = { bytesIn: 1e9, bytesOut: 0.99e9, eventsIn: 1e6 };
   const SMALL: Moved = { bytesIn: 1e6, bytesOut: 1e5, eventsIn: 1e3 };
 
