@@ -9,6 +9,7 @@ import * as dashboard from '../../schemas/api/dashboard.ts';
 import * as engine from '../../schemas/api/engine.ts';
 import * as environments from '../../schemas/api/environments.ts';
 import * as errorCodes from '../../schemas/api/error-codes.ts';
+import * as eventStreams from '../../schemas/api/event-streams.ts';
 import * as fleet from '../../schemas/api/fleet.ts';
 import * as gitPlan from '../../schemas/api/git-plan.ts';
 import * as gitPolicy from '../../schemas/api/git-policy.ts';
@@ -57,6 +58,7 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   engine,
   environments,
   'error-codes': errorCodes,
+  'event-streams': eventStreams,
   fleet,
   'git-plan': gitPlan,
   'git-policy': gitPolicy,

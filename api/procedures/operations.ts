@@ -63,6 +63,7 @@ import {
   recommendationApplying,
   recommendationOperations,
 } from '../../controller/insight/recommendations/index.ts';
+import { streamOperations } from '../../controller/insight/streams/index.ts';
 import { telemetryOperations } from '../../controller/insight/telemetry/index.ts';
 import {
   pipelineDeploying,
@@ -132,6 +133,7 @@ export const OPERATION_MODULES = [
   dashboardOperations,
   recommendationApplying,
   recommendationOperations,
+  streamOperations,
   telemetryOperations,
   filterPresetOperations,
   userPreferenceOperations,

@@ -7,6 +7,7 @@ import { createPromotionReconciler } from '../../reconcilers/promotions/index.ts
 import { createPullRequestReconciler } from '../../reconcilers/pull-requests/loop.ts';
 import { createRolloutReconciler } from '../../reconcilers/rollouts/index.ts';
 import { createSecretReconciler } from '../../reconcilers/secrets/index.ts';
+import { createStreamReconciler } from '../../reconcilers/streams/index.ts';
 import type { Context } from '../platform/operation/context.ts';
 import type { Execute } from '../platform/operation/operation.ts';
 import type { Lease } from '../platform/runtime/lease.ts';
@@ -30,10 +31,11 @@ export function createLoops({ planner, forges, gitdir, uiUrl, pushWaitMs, onPass
   const secrets = createSecretReconciler(shared);
   const rollouts = createRolloutReconciler(shared);
   const promotions = createPromotionReconciler(shared);
+  const streams = createStreamReconciler(shared);
   return {
     git,
     async start(lifecycle: Lifecycle): Promise<void> {
-      const loops = { git, pullRequests, secrets, rollouts, promotions };
+      const loops = { git, pullRequests, secrets, rollouts, promotions, streams };
       for (const [name, loop] of Object.entries(loops)) {
         await loop.start();
         lifecycle.onStop(`reconciler: ${name}`, () => loop.stop());

@@ -316,6 +316,54 @@ export interface EnvironmentsInsert {
   updated_at?: Date | Knex.Raw;
 }
 
+export interface EventStreamsRow {
+  batch_end: number | null;
+  created_at: Date;
+  cursor: number;
+  delivered: number;
+  enabled: boolean;
+  failures: number;
+  header_names: Json;
+  id: string;
+  kind: 'otlp' | 'webhook';
+  last_delivered_at: Date | null;
+  last_error: string | null;
+  last_error_at: Date | null;
+  missed: number;
+  missed_at: Date | null;
+  missed_reason: string | null;
+  name: string;
+  sealed_headers: string | null;
+  sealed_signing_secret: string | null;
+  source: string;
+  updated_at: Date;
+  url: string;
+}
+
+export interface EventStreamsInsert {
+  batch_end?: number | null | Knex.Raw;
+  created_at?: Date | Knex.Raw;
+  cursor: number | Knex.Raw;
+  delivered?: number | Knex.Raw;
+  enabled?: boolean | Knex.Raw;
+  failures?: number | Knex.Raw;
+  header_names?: Json | Knex.Raw;
+  id: string | Knex.Raw;
+  kind: 'otlp' | 'webhook' | Knex.Raw;
+  last_delivered_at?: Date | null | Knex.Raw;
+  last_error?: string | null | Knex.Raw;
+  last_error_at?: Date | null | Knex.Raw;
+  missed?: number | Knex.Raw;
+  missed_at?: Date | null | Knex.Raw;
+  missed_reason?: string | null | Knex.Raw;
+  name: string | Knex.Raw;
+  sealed_headers?: string | null | Knex.Raw;
+  sealed_signing_secret?: string | null | Knex.Raw;
+  source: string | Knex.Raw;
+  updated_at?: Date | Knex.Raw;
+  url: string | Knex.Raw;
+}
+
 export interface FilterPresetsRow {
   created_at: Date;
   created_by_id: string | null;
@@ -2334,6 +2382,7 @@ declare module 'knex/types/tables.js' {
     engine_components: Knex.CompositeTableType<EngineComponentsRow, EngineComponentsInsert, Partial<EngineComponentsInsert>>;
     enrollment_tokens: Knex.CompositeTableType<EnrollmentTokensRow, EnrollmentTokensInsert, Partial<EnrollmentTokensInsert>>;
     environments: Knex.CompositeTableType<EnvironmentsRow, EnvironmentsInsert, Partial<EnvironmentsInsert>>;
+    event_streams: Knex.CompositeTableType<EventStreamsRow, EventStreamsInsert, Partial<EventStreamsInsert>>;
     filter_presets: Knex.CompositeTableType<FilterPresetsRow, FilterPresetsInsert, Partial<FilterPresetsInsert>>;
     git_approvals: Knex.CompositeTableType<GitApprovalsRow, GitApprovalsInsert, Partial<GitApprovalsInsert>>;
     git_bindings: Knex.CompositeTableType<GitBindingsRow, GitBindingsInsert, Partial<GitBindingsInsert>>;

@@ -12,6 +12,8 @@ export const SEALED_COLUMNS = [
   { table: 'oidc_settings', column: 'sealed_client_secret' },
   { table: 'scim_settings', column: 'sealed_token' },
   { table: 'audit_keys', column: 'sealed_key' },
+  { table: 'event_streams', column: 'sealed_headers' },
+  { table: 'event_streams', column: 'sealed_signing_secret' },
 ] as const;
 
 export type SealedTable = (typeof SEALED_COLUMNS)[number]['table'];
@@ -21,7 +23,11 @@ export interface SealedColumn {
 }
 
 /** Those of a table that has several, but for its first: a text of one opens in no other. */
-const BOUND_TO_COLUMN: ReadonlySet<string> = new Set(['sealed_forge_token', 'sealed_webhook_secret']);
+const BOUND_TO_COLUMN: ReadonlySet<string> = new Set([
+  'sealed_forge_token',
+  'sealed_webhook_secret',
+  'sealed_signing_secret',
+]);
 
 /** Where a sealed text is stored: bound into its encryption, so that it opens nowhere else. */
 export const sealingContext = (table: SealedTable, id: string, column?: SealedColumn['column']): string =>

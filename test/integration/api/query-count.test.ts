@@ -97,6 +97,7 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'sharedComponent.list': environment,
   'settings.get': () => ({}),
   'settings.scimRefusals': () => ({}),
+  'stream.list': () => ({}),
   'team.get': ({ teamId }) => ({ id: teamId }),
   'team.list': () => ({}),
   'team.myRole': () => ({}),
@@ -226,6 +227,17 @@ describe('the database is asked', () => {
       ...{ id: 'recommendation', environment_id: environmentId, pipeline_id: teams.ours.pipelineId },
       ...{ type: 'STALE_PIPELINE', figures: JSON.stringify(NO_FIGURES), change: '{"action":"undeploy"}' },
     });
+    await test.db('event_streams').insert({
+      ...{
+        id: 'stream',
+        name: 'stream',
+        source: 'audit',
+        kind: 'otlp',
+        url: 'https://example.org',
+        cursor: 0,
+      },
+      enabled: false,
+    });
     await test.db('rollouts').insert({
       ...{ id: 'rollout', pipeline_id: teams.ours.pipelineId, environment_id: environmentId },
       ...{ canary_version_id: teams.ours.versionId, canary_selector: '{"ring":"0"}', window_minutes: 10 },
@@ -289,6 +301,7 @@ describe('the database is asked', () => {
     await multiply(db, 'cost_recommendations', {
       ...{ id: fresh.id, status: "'DISMISSED'", resolved_at: 'now()' },
     });
+    await multiply(db, 'event_streams', fresh);
     await multiply(db, 'rollouts', { id: fresh.id, status: "'ROLLED_BACK'" });
     await multiply(
       db,

@@ -18,6 +18,7 @@ import type { Rows } from './row.ts';
 import { SAMPLES } from './samples.ts';
 import { SHARED_COMPONENTS } from './shared-components.ts';
 import { SINGLE_SIGN_ON } from './single-sign-on.ts';
+import { STREAMS } from './streams.ts';
 
 /** Of every procedure. */
 export const ROWS: Rows = {
@@ -37,6 +38,7 @@ export const ROWS: Rows = {
   ...SAMPLES,
   ...SHARED_COMPONENTS,
   ...SINGLE_SIGN_ON,
+  ...STREAMS,
   ...FLEET,
   ...LIBRARY,
   ...METRICS,
