@@ -5,10 +5,12 @@ import * as anomalies from '../../schemas/api/anomalies.ts';
 import * as audit from '../../schemas/api/audit.ts';
 import * as certificates from '../../schemas/api/certificates.ts';
 import * as common from '../../schemas/api/common.ts';
+import * as costRecommendations from '../../schemas/api/cost-recommendations.ts';
 import * as dashboard from '../../schemas/api/dashboard.ts';
 import * as engine from '../../schemas/api/engine.ts';
 import * as environments from '../../schemas/api/environments.ts';
 import * as errorCodes from '../../schemas/api/error-codes.ts';
+import * as eventStreams from '../../schemas/api/event-streams.ts';
 import * as fleet from '../../schemas/api/fleet.ts';
 import * as gitPlan from '../../schemas/api/git-plan.ts';
 import * as gitPolicy from '../../schemas/api/git-policy.ts';
@@ -54,10 +56,12 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   audit,
   certificates,
   common,
+  'cost-recommendations': costRecommendations,
   dashboard,
   engine,
   environments,
   'error-codes': errorCodes,
+  'event-streams': eventStreams,
   fleet,
   'git-plan': gitPlan,
   'git-policy': gitPolicy,

@@ -71,6 +71,11 @@ import {
   filterPresetOperations,
   userPreferenceOperations,
 } from '../../controller/insight/preferences/index.ts';
+import {
+  recommendationApplying,
+  recommendationOperations,
+} from '../../controller/insight/recommendations/index.ts';
+import { streamOperations } from '../../controller/insight/streams/index.ts';
 import { telemetryOperations } from '../../controller/insight/telemetry/index.ts';
 import {
   pipelineDeploying,
@@ -147,6 +152,9 @@ export const OPERATION_MODULES = [
   auditRetentionOperations,
   analyticsOperations,
   dashboardOperations,
+  recommendationApplying,
+  recommendationOperations,
+  streamOperations,
   telemetryOperations,
   filterPresetOperations,
   userPreferenceOperations,

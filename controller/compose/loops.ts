@@ -9,6 +9,7 @@ import { createPromotionReconciler } from '../../reconcilers/promotions/index.ts
 import { createPullRequestReconciler } from '../../reconcilers/pull-requests/loop.ts';
 import { createRolloutReconciler } from '../../reconcilers/rollouts/index.ts';
 import { createSecretReconciler } from '../../reconcilers/secrets/index.ts';
+import { createStreamReconciler } from '../../reconcilers/streams/index.ts';
 import { enqueueNotices } from '../insight/notifications/index.ts';
 import type { Context } from '../platform/operation/context.ts';
 import type { Execute } from '../platform/operation/operation.ts';
@@ -35,10 +36,11 @@ export function createLoops({ planner, forges, gitdir, uiUrl, pushWaitMs, onPass
   const promotions = createPromotionReconciler(shared);
   const alerts = createAlertReconciler({ ...shared, notify: enqueueNotices });
   const notifications = createNotificationReconciler(shared);
+  const streams = createStreamReconciler(shared);
   return {
     git,
     async start(lifecycle: Lifecycle): Promise<void> {
-      const loops = { git, pullRequests, secrets, rollouts, promotions, alerts, notifications };
+      const loops = { git, pullRequests, secrets, rollouts, promotions, alerts, notifications, streams };
       for (const [name, loop] of Object.entries(loops)) {
         await loop.start();
         lifecycle.onStop(`reconciler: ${name}`, () => loop.stop());

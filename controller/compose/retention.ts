@@ -14,6 +14,7 @@ import { deleteExpiredTokens } from '../identity/access/index.ts';
 import { deleteEventsBefore, deleteSilencesBefore } from '../insight/alerts/index.ts';
 import { deleteAnomaliesBefore } from '../insight/anomalies/index.ts';
 import { deleteOldNotifications } from '../insight/notifications/index.ts';
+import { deleteResolvedRecommendations } from '../insight/recommendations/index.ts';
 import { deleteDeploysBefore, deleteHoursBefore, deleteReadingsBefore } from '../insight/telemetry/index.ts';
 import { pruneVersions } from '../pipelines/index.ts';
 import type { Context } from '../platform/operation/context.ts';
@@ -118,6 +119,9 @@ export const SWEEPS: readonly Sweep[] = [
   ),
   sweep('readings of engines', '0 27 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteReadingsBefore(tx, ago(ctx, READING_DAYS * DAY_MS), limit),
+  ),
+  sweep('resolved recommendations', '0 28 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteResolvedRecommendations(tx, history(ctx), limit),
   ),
   { name: 'silent nodes', cron: '0 33 * * * *', run: (ctx) => archiveSilentNodes(ctx) },
   sweep(

@@ -11,6 +11,7 @@ import { followOidcFile, type OidcFileSource } from '../identity/administration/
 import { refreshUsers } from '../identity/oidc/index.ts';
 import { createAnomalyPass } from '../insight/anomalies/index.ts';
 import { logAuditHead, pruneAuditLog } from '../insight/audit/index.ts';
+import { analyzeDueEnvironments, recordMergedRecommendations } from '../insight/recommendations/index.ts';
 import { maintainMetricDays, packMinutes } from '../insight/telemetry/index.ts';
 import type { Context } from '../platform/operation/context.ts';
 import { messageOf } from '../platform/operation/errors.ts';
@@ -68,6 +69,8 @@ export function startSchedules(options: SchedulesOptions): void {
   const anomalies = createAnomalyPass();
   everyFenced('anomalies', '50 */5 * * * *', (ctx) => anomalies.run(ctx));
   everyFenced('oidc file', '*/15 * * * * *', (ctx) => followOidcFile(ctx, execute, options.oidcFile));
+  everyFenced('cost recommendations', '0 27 * * * *', analyzeDueEnvironments);
+  everyFenced('merged recommendations', '*/5 * * * * *', (ctx) => recordMergedRecommendations(ctx, execute));
   for (const { name, cron, run } of SWEEPS) everyFenced(name, cron, run);
   schedules.every('audit head', '0 7 * * * *', () => logAuditHead(systemContext('audit head')));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldResponses(db));

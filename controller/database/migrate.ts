@@ -40,6 +40,8 @@ import * as packedMinutes from './migrations/0043-packed-minutes.ts';
 import * as alertEvents from './migrations/0044-alert-events.ts';
 import * as notifications from './migrations/0045-notifications.ts';
 import * as anomalies from './migrations/0046-anomalies.ts';
+import * as costRecommendations from './migrations/0047-cost-recommendations.ts';
+import * as eventStreams from './migrations/0048-event-streams.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -84,6 +86,8 @@ export const MIGRATIONS: readonly Migration[] = [
   alertEvents,
   notifications,
   anomalies,
+  costRecommendations,
+  eventStreams,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

@@ -374,6 +374,40 @@ export interface ComponentMinutesInsert {
   utilization?: number | null | Knex.Raw;
 }
 
+export interface CostRecommendationsRow {
+  analyzed_at: Date;
+  applied_version: number | null;
+  change: Json | null;
+  created_at: Date;
+  environment_id: string;
+  figures: Json;
+  id: string;
+  pipeline_id: string;
+  pull_request_id: string | null;
+  resolved_at: Date | null;
+  resolved_by: string | null;
+  saved_bytes_per_month: number | null;
+  status: 'APPLIED' | 'DISMISSED' | 'PENDING';
+  type: 'HIGH_CARDINALITY' | 'HIGH_ERROR_RATE' | 'LOW_REDUCTION' | 'STALE_PIPELINE';
+}
+
+export interface CostRecommendationsInsert {
+  analyzed_at?: Date | Knex.Raw;
+  applied_version?: number | null | Knex.Raw;
+  change?: Json | null | Knex.Raw;
+  created_at?: Date | Knex.Raw;
+  environment_id: string | Knex.Raw;
+  figures: Json | Knex.Raw;
+  id: string | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  pull_request_id?: string | null | Knex.Raw;
+  resolved_at?: Date | null | Knex.Raw;
+  resolved_by?: string | null | Knex.Raw;
+  saved_bytes_per_month?: number | null | Knex.Raw;
+  status?: 'APPLIED' | 'DISMISSED' | 'PENDING' | Knex.Raw;
+  type: 'HIGH_CARDINALITY' | 'HIGH_ERROR_RATE' | 'LOW_REDUCTION' | 'STALE_PIPELINE' | Knex.Raw;
+}
+
 export interface DirectoryGroupMembersRow {
   group_id: string;
   issuer: string;
@@ -444,6 +478,7 @@ export interface EnvironmentsRow {
   archive_nodes_after_days: number;
   auto_revert: boolean;
   config_revision: number;
+  costs_analyzed_at: Date | null;
   created_at: Date;
   id: string;
   max_nodes: number | null;
@@ -461,6 +496,7 @@ export interface EnvironmentsInsert {
   archive_nodes_after_days?: number | Knex.Raw;
   auto_revert?: boolean | Knex.Raw;
   config_revision?: number | Knex.Raw;
+  costs_analyzed_at?: Date | null | Knex.Raw;
   created_at?: Date | Knex.Raw;
   id: string | Knex.Raw;
   max_nodes?: number | null | Knex.Raw;
@@ -472,6 +508,54 @@ export interface EnvironmentsInsert {
   secret_backend?: 'BUILTIN' | 'CLOUD_SM' | 'EXEC' | 'VAULT' | Knex.Raw;
   team_id: string | Knex.Raw;
   updated_at?: Date | Knex.Raw;
+}
+
+export interface EventStreamsRow {
+  batch_end: number | null;
+  created_at: Date;
+  cursor: number;
+  delivered: number;
+  enabled: boolean;
+  failures: number;
+  header_names: Json;
+  id: string;
+  kind: 'otlp' | 'webhook';
+  last_delivered_at: Date | null;
+  last_error: string | null;
+  last_error_at: Date | null;
+  missed: number;
+  missed_at: Date | null;
+  missed_reason: string | null;
+  name: string;
+  sealed_headers: string | null;
+  sealed_signing_secret: string | null;
+  source: string;
+  updated_at: Date;
+  url: string;
+}
+
+export interface EventStreamsInsert {
+  batch_end?: number | null | Knex.Raw;
+  created_at?: Date | Knex.Raw;
+  cursor: number | Knex.Raw;
+  delivered?: number | Knex.Raw;
+  enabled?: boolean | Knex.Raw;
+  failures?: number | Knex.Raw;
+  header_names?: Json | Knex.Raw;
+  id: string | Knex.Raw;
+  kind: 'otlp' | 'webhook' | Knex.Raw;
+  last_delivered_at?: Date | null | Knex.Raw;
+  last_error?: string | null | Knex.Raw;
+  last_error_at?: Date | null | Knex.Raw;
+  missed?: number | Knex.Raw;
+  missed_at?: Date | null | Knex.Raw;
+  missed_reason?: string | null | Knex.Raw;
+  name: string | Knex.Raw;
+  sealed_headers?: string | null | Knex.Raw;
+  sealed_signing_secret?: string | null | Knex.Raw;
+  source: string | Knex.Raw;
+  updated_at?: Date | Knex.Raw;
+  url: string | Knex.Raw;
 }
 
 export interface FilterPresetsRow {
@@ -2604,11 +2688,13 @@ declare module 'knex/types/tables.js' {
     certificates: Knex.CompositeTableType<CertificatesRow, CertificatesInsert, Partial<CertificatesInsert>>;
     commit_statuses: Knex.CompositeTableType<CommitStatusesRow, CommitStatusesInsert, Partial<CommitStatusesInsert>>;
     component_minutes: Knex.CompositeTableType<ComponentMinutesRow, ComponentMinutesInsert, Partial<ComponentMinutesInsert>>;
+    cost_recommendations: Knex.CompositeTableType<CostRecommendationsRow, CostRecommendationsInsert, Partial<CostRecommendationsInsert>>;
     directory_group_members: Knex.CompositeTableType<DirectoryGroupMembersRow, DirectoryGroupMembersInsert, Partial<DirectoryGroupMembersInsert>>;
     directory_groups: Knex.CompositeTableType<DirectoryGroupsRow, DirectoryGroupsInsert, Partial<DirectoryGroupsInsert>>;
     engine_components: Knex.CompositeTableType<EngineComponentsRow, EngineComponentsInsert, Partial<EngineComponentsInsert>>;
     enrollment_tokens: Knex.CompositeTableType<EnrollmentTokensRow, EnrollmentTokensInsert, Partial<EnrollmentTokensInsert>>;
     environments: Knex.CompositeTableType<EnvironmentsRow, EnvironmentsInsert, Partial<EnvironmentsInsert>>;
+    event_streams: Knex.CompositeTableType<EventStreamsRow, EventStreamsInsert, Partial<EventStreamsInsert>>;
     filter_presets: Knex.CompositeTableType<FilterPresetsRow, FilterPresetsInsert, Partial<FilterPresetsInsert>>;
     git_approvals: Knex.CompositeTableType<GitApprovalsRow, GitApprovalsInsert, Partial<GitApprovalsInsert>>;
     git_bindings: Knex.CompositeTableType<GitBindingsRow, GitBindingsInsert, Partial<GitBindingsInsert>>;

@@ -308,6 +308,8 @@ export const UI_TOPICS = [
   'alerts',
   'anomalies',
   'logs',
+  /** Recommendations that lower costs. */
+  'costs',
   /** Answers to requests for samples of events. */
   'samples',
   /** Templates and snippets of teams. */

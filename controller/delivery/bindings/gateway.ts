@@ -24,6 +24,8 @@ export interface OwnedChange {
   before: PlainManifest;
   /** Null: the object is deleted. */
   after: PlainManifest | null;
+  /** Title and text of a pull request, in the place of those that are made of the fields. */
+  texts?: { title: string; body: string };
 }
 
 /** A pipeline that somebody rolled back although a manifest describes it. */
@@ -35,6 +37,9 @@ export interface RolledBack {
 
 /** Where a change was written. `fields` are JSON pointers into the manifest, none for a deletion. */
 export type Written<T> = T & { fields: string[] };
+
+/** A change on a branch of its own. */
+export type WrittenProposal = Written<Proposed> & { pullRequestId: string };
 
 export interface GitGateway {
   /** What a manual change of a git-owned object becomes in this environment. */
@@ -49,12 +54,12 @@ export interface GitGateway {
    */
   writeBack(ctx: Context, environmentId: string, change: OwnedChange): Promise<Written<Committed>>;
   /** Like `writeBack`, on a branch of its own with a pull request. */
-  propose(ctx: Context, environmentId: string, change: OwnedChange): Promise<Written<Proposed>>;
+  propose(ctx: Context, environmentId: string, change: OwnedChange): Promise<WrittenProposal>;
   /**
    * Proposes the spec of the version that a pipeline was rolled back to, as far as a version holds it.
    * @throws PRECONDITION_FAILED when git has that spec already, or it cannot be written without touching other lines
    */
-  proposeRollback(ctx: Context, environmentId: string, rolledBack: RolledBack): Promise<Written<Proposed>>;
+  proposeRollback(ctx: Context, environmentId: string, rolledBack: RolledBack): Promise<WrittenProposal>;
   /** The objects of the environment as canonical manifests. */
   export(ctx: Context, environmentId: string, kinds: readonly OwnableKind[]): Promise<ExportedManifests>;
 }

@@ -5,7 +5,14 @@ export * as gitSyncToGit from './export-operation.ts';
 export * as gitSyncForge from './forge/check-forge.ts';
 export type { ForgeGateway } from './forge/forge-gateway.ts';
 export { openForgeToken } from './forge/forge-secrets.ts';
-export type { GitGateway, OwnedChange, PlainManifest, RolledBack, Written } from './gateway.ts';
+export type {
+  GitGateway,
+  OwnedChange,
+  PlainManifest,
+  RolledBack,
+  Written,
+  WrittenProposal,
+} from './gateway.ts';
 export { gateEnds, type ManifestCounts, UNBOUND } from './inventory/gate-ends.ts';
 export {
   deleteManifests,

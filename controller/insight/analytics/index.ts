@@ -1,1 +1,2 @@
 export * as analyticsOperations from './operations.ts';
+export { costOf } from './volume.ts';

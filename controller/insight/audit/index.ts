@@ -8,3 +8,4 @@ export * as auditOperations from './operations.ts';
 export { type PruneResult, pruneAuditLog } from './retention.ts';
 export * as auditRetentionOperations from './retention-operations.ts';
 export { readAuditRetention, readAuditSetting } from './retention-setting-store.ts';
+export { readChain, readHead } from './store.ts';

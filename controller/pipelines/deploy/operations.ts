@@ -22,7 +22,6 @@ import type { Context } from '../../platform/operation/context.ts';
 import { conflict, notFound } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { graphOfConfig } from '../graph/engine-yaml.ts';
-import { assertGraphSize } from '../graph/graph.ts';
 import { getPipeline, lockPipeline, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
 import { publishPipelineChange } from '../lifecycle/publish-change.ts';
 import { findVersionContent, updatePipeline } from '../lifecycle/store.ts';
@@ -32,8 +31,10 @@ import {
   assertDeployable,
   getEditable,
   rollBackActiveRollout,
+  saveVersion,
 } from '../versions/create-version.ts';
 import { deleteReverts } from '../versions/reverts-store.ts';
+import { undeployPipeline } from './undeploy-pipeline.ts';
 
 const answer = (version: { id: string; number: number }): Static<typeof Deployed> => ({
   success: true,
@@ -92,9 +93,7 @@ export const undeploy = mutation({
       ctx.audit({ entityType: 'Pipeline', entityId: pipelineId, metadata: { name, changed: false } });
       return { success: true };
     }
-    await rollBackActiveRollout(ctx, pipeline, 'The pipeline was undeployed');
-    await updatePipeline(ctx.db, pipelineId, { isDraft: true, deployedVersionId: null, deployedAt: null });
-    await publishPipelineChange(ctx, pipeline, { reason: 'undeployed', served: true, metadata: { name } });
+    await undeployPipeline(ctx, pipeline);
     return { success: true };
   },
 });
@@ -139,18 +138,7 @@ export const createVersion = mutation({
   async run(ctx, { pipelineId, configYaml, changelog }) {
     const pipeline = await lockPipeline(ctx, pipelineId);
     const graph = graphOfConfig(configYaml, pipeline);
-    assertGraphSize(graph);
-    await updatePipeline(ctx.db, pipelineId, graph);
-    // Read back from the database, so that a deploy of this graph renders the same text.
-    const stored = await getPipeline(ctx, pipelineId);
-    const version = await addVersion(ctx, stored, stored, {
-      configYaml: renderStored(stored),
-      changelog: changelog ?? null,
-    });
-    await updatePipeline(ctx.db, pipelineId, { latestVersionId: version.id });
-    const metadata = { name: pipeline.name, version: version.number, changelog: changelog ?? null };
-    await publishPipelineChange(ctx, pipeline, { reason: 'version created', served: false, metadata });
-    return answer(version);
+    return answer(await saveVersion(ctx, pipeline, graph, { changelog: changelog ?? null }));
   },
 });
 

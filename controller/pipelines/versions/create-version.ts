@@ -3,14 +3,16 @@ import { assertEditable } from '../../delivery/ownership/index.ts';
 import { endActive } from '../../delivery/rollouts/index.ts';
 import type { Actor, Context, MutationContext } from '../../platform/operation/context.ts';
 import { newId } from '../../platform/operation/ids.ts';
-import type { Graph } from '../graph/graph.ts';
+import { assertGraphSize, type Graph } from '../graph/graph.ts';
 import { validateGraph, validationFailed } from '../graph/validate-graph.ts';
-import { getPipeline } from '../lifecycle/lock-pipeline.ts';
+import { getPipeline, renderStored } from '../lifecycle/lock-pipeline.ts';
+import { publishPipelineChange } from '../lifecycle/publish-change.ts';
 import {
   insertVersions,
   type NewVersion,
   nextVersionNumber,
   type PipelineRecord,
+  updatePipeline,
 } from '../lifecycle/store.ts';
 
 /** @throws BAD_REQUEST with `validationErrors` */
@@ -58,6 +60,26 @@ export async function addVersion(
     },
   ]);
   return { id, number };
+}
+
+/** Saves a graph as a version that is not deployed. The pipeline's row must be locked. */
+export async function saveVersion(
+  ctx: MutationContext,
+  pipeline: PipelineRecord,
+  graph: Graph,
+  { changelog, action }: { changelog: string | null; action?: string },
+): Promise<{ id: string; number: number }> {
+  assertGraphSize(graph);
+  await updatePipeline(ctx.db, pipeline.id, graph);
+  // Read back from the database, so that a deploy of this graph renders the same text.
+  const stored = await getPipeline(ctx, pipeline.id);
+  const version = await addVersion(ctx, stored, stored, { configYaml: renderStored(stored), changelog });
+  await updatePipeline(ctx.db, pipeline.id, { latestVersionId: version.id });
+  await publishPipelineChange(ctx, pipeline, {
+    ...{ reason: 'version created', served: false, ...(action ? { action } : {}) },
+    metadata: { name: pipeline.name, version: version.number, changelog },
+  });
+  return version;
 }
 
 function creatorOf(actor: Actor): Pick<NewVersion, 'source' | 'createdById' | 'createdByAccount'> {

@@ -16,6 +16,8 @@ export const SEALED_COLUMNS = [
   { table: 'webhook_endpoints', column: 'sealed_secret' },
   { table: 'webhook_endpoints', column: 'sealed_previous_secret' },
   { table: 'webhook_endpoints', column: 'sealed_headers' },
+  { table: 'event_streams', column: 'sealed_headers' },
+  { table: 'event_streams', column: 'sealed_signing_secret' },
 ] as const;
 
 export type SealedTable = (typeof SEALED_COLUMNS)[number]['table'];
@@ -26,7 +28,7 @@ export interface SealedColumn {
 
 /** Those of a table that has several, but for its first: a text of one opens in no other. */
 const BOUND_TO_COLUMN: ReadonlySet<string> = new Set([
-  ...['sealed_forge_token', 'sealed_webhook_secret'],
+  ...['sealed_forge_token', 'sealed_webhook_secret', 'sealed_signing_secret'],
   ...['sealed_secret', 'sealed_previous_secret', 'sealed_headers'],
 ]);
 

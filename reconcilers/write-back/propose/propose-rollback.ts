@@ -3,10 +3,9 @@ import {
   findObject,
   type PlainManifest,
   type RolledBack,
-  type Written,
+  type WrittenProposal,
 } from '../../../controller/delivery/bindings/index.ts';
 import { notFound } from '../../../controller/platform/operation/errors.ts';
-import type { Proposed } from '../../../schemas/api/git-words.ts';
 import type { RepositoryLocation } from '../commit/workspace.ts';
 import { plainObject, plainOfManifest } from '../manifest/plain-object.ts';
 import { manifestOf } from '../manifest/rewrite.ts';
@@ -28,7 +27,7 @@ const OF_VERSION = [
 export async function proposeRollback(
   place: RepositoryLocation,
   { pipelineId, reason }: RolledBack,
-): Promise<Written<Proposed>> {
+): Promise<WrittenProposal> {
   const object = await findObject(place.ctx.db, 'Pipeline', pipelineId);
   if (!object) throw notFound('Pipeline');
   const runs = plainObject(object);

@@ -1,5 +1,5 @@
 /** A change as a branch of its own, with a row that asks for a review. */
-import type { OwnedChange, Written } from '../../../controller/delivery/bindings/index.ts';
+import type { OwnedChange, WrittenProposal } from '../../../controller/delivery/bindings/index.ts';
 import {
   closePullRequest,
   findOwnProposal,
@@ -9,7 +9,6 @@ import {
 } from '../../../controller/delivery/pull-requests/index.ts';
 import { conflict, preconditionFailed } from '../../../controller/platform/operation/errors.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
-import type { Proposed } from '../../../schemas/api/git-words.ts';
 import { descends, resolveRef } from '../../source/index.ts';
 import { rewritten } from '../commit/commit-change.ts';
 import { authorOf, identityOf, messageOf, titleOf } from '../commit/commit-message.ts';
@@ -19,6 +18,8 @@ import type { Rewrite } from '../manifest/rewrite.ts';
 
 const SLUG = 50;
 const AND_MORE = ', and more';
+/** Forges take a little more. */
+const LONGEST_BODY = 60_000;
 
 export interface ProposeOptions {
   overHeld?: boolean;
@@ -31,7 +32,7 @@ export async function propose(
   place: RepositoryLocation,
   change: OwnedChange,
   { overHeld = false, reason }: ProposeOptions = {},
-): Promise<Written<Proposed>> {
+): Promise<WrittenProposal> {
   const { ctx, binding } = place;
   const who = identityOf(ctx.actor);
   const known = await findOwnProposal(ctx.db, { bindingId: binding.id, ...who, objectId: change.objectId });
@@ -50,7 +51,7 @@ export async function propose(
         sha === base || sha === null
           ? fresh
           : await rewritten(place, await place.tip(sha), change, { own: true, overHeld });
-      const title = titleOf(change, written.fields);
+      const title = change.texts?.title ?? titleOf(change, written.fields);
       return {
         ...written,
         title,
@@ -70,7 +71,7 @@ export async function propose(
       });
   await wake(ctx, binding);
   const url = pullRequestUrl(ctx, binding.environmentId, pull);
-  return { proposed: { number: pull.number, url, branch }, fields: fresh.fields };
+  return { proposed: { number: pull.number, url, branch }, fields: fresh.fields, pullRequestId: pull.id };
 }
 
 const kebab = (kind: string): string =>
@@ -117,13 +118,19 @@ async function renew(
   const edit = {
     title: isDeletion ? title : isTitled ? known.title : `${known.title}${AND_MORE}`,
     ...(isDeletion ? { body: bodyOf(change, [], undefined) } : {}),
+    ...(change.texts ? { body: `${known.body}\n\n${change.texts.body}`.slice(0, LONGEST_BODY) } : {}),
   };
   await ctx.services.pullRequests.edit(ctx, binding, known, edit);
   return { ...known, ...edit, headSha: sha };
 }
 
-function bodyOf({ after }: OwnedChange, fields: readonly string[], reason: string | undefined): string {
+function bodyOf(
+  { after, texts }: OwnedChange,
+  fields: readonly string[],
+  reason: string | undefined,
+): string {
   const what = after === null ? 'Deletes the manifest.' : `Changes ${fields.slice(0, 50).join(', ')}.`;
+  if (texts) return `${texts.body}\n\n${what}`;
   return reason ? `${reason}. ${what}` : what;
 }
 

@@ -7,6 +7,7 @@ import { CONTRACT, type ContractField, PROCEDURE_KINDS } from '../../support/pro
 
 /** Procedures that Headgate adds to the contract. */
 const BESIDE: Record<string, string> = {
+  'costRecommendation.apply': 'mutation EDITOR',
   'secret.refresh': 'mutation EDITOR',
   'user.proveTwoFactor': 'mutation VIEWER',
   'settings.scimRefusals': 'query SUPER_ADMIN',
@@ -74,6 +75,11 @@ const BESIDE: Record<string, string> = {
   'settings.disableOidc': 'mutation SUPER_ADMIN',
   'settings.updateAccess': 'mutation SUPER_ADMIN',
   'settings.updateAudit': 'mutation SUPER_ADMIN',
+  'stream.create': 'mutation SUPER_ADMIN',
+  'stream.delete': 'mutation SUPER_ADMIN',
+  'stream.list': 'query SUPER_ADMIN',
+  'stream.test': 'mutation SUPER_ADMIN',
+  'stream.update': 'mutation SUPER_ADMIN',
   'user.confirmPassword': 'mutation VIEWER',
   'user.createToken': 'mutation VIEWER',
   'user.deleteToken': 'mutation VIEWER',
@@ -90,9 +96,6 @@ const BESIDE: Record<string, string> = {
 
 /** Procedures of the contract that later versions bring, each under words of the list "Not yet" in README.md. */
 const LATER: Record<string, string> = {
-  'Nothing recommends how to lower costs': `costRecommendation.dismiss
-    costRecommendation.getById costRecommendation.list costRecommendation.markApplied costRecommendation.summary
-    costRecommendation.triggerAnalysis`,
   'Configurations of Fluentd are not migrated': `migration.create migration.delete migration.generate migration.get
     migration.list migration.parse migration.retranslateBlock migration.translate migration.updateBlockConfig
     migration.validate`,

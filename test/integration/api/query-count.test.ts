@@ -5,6 +5,7 @@ import type { Context } from '../../../controller/platform/operation/context.ts'
 import type { Operation } from '../../../controller/platform/operation/operation.ts';
 import type { Role } from '../../../schemas/api/common.ts';
 import { insertAnomaly } from '../../support/fixtures/anomalies.ts';
+import { NO_FIGURES } from '../../support/fixtures/recommendations.ts';
 import { ROOT, startTestController, type TestController } from '../../support/harness/controller.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
@@ -48,6 +49,9 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'anomaly.countByPipeline': environment,
   'anomaly.list': environment,
   'anomaly.maxSeverityByPipeline': environment,
+  'costRecommendation.getById': ({ environmentId }) => ({ environmentId, id: 'recommendation' }),
+  'costRecommendation.list': environment,
+  'costRecommendation.summary': environment,
   'dashboard.chartMetrics': environment,
   'dashboard.operationalOverview': () => ({}),
   'dashboard.pipelineCards': environment,
@@ -105,6 +109,7 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'sharedComponent.list': environment,
   'settings.get': () => ({}),
   'settings.scimRefusals': () => ({}),
+  'stream.list': () => ({}),
   'team.get': ({ teamId }) => ({ id: teamId }),
   'team.list': () => ({}),
   'team.myRole': () => ({}),
@@ -246,6 +251,21 @@ describe('the database is asked', () => {
       { ...delivery, id: 'to-webhook', endpoint_id: 'webhook', created_at },
     ]);
     await insertAnomaly(test.db, teams.ours);
+    await test.db('cost_recommendations').insert({
+      ...{ id: 'recommendation', environment_id: environmentId, pipeline_id: teams.ours.pipelineId },
+      ...{ type: 'STALE_PIPELINE', figures: JSON.stringify(NO_FIGURES), change: '{"action":"undeploy"}' },
+    });
+    await test.db('event_streams').insert({
+      ...{
+        id: 'stream',
+        name: 'stream',
+        source: 'audit',
+        kind: 'otlp',
+        url: 'https://example.org',
+        cursor: 0,
+      },
+      enabled: false,
+    });
     await test.db('rollouts').insert({
       ...{ id: 'rollout', pipeline_id: teams.ours.pipelineId, environment_id: environmentId },
       ...{ canary_version_id: teams.ours.versionId, canary_selector: '{"ring":"0"}', window_minutes: 10 },
@@ -307,6 +327,10 @@ describe('the database is asked', () => {
     await multiply(db, 'pull_request_checks', { pull_request_id: "o.pull_request_id || '-' || n" });
     await multiply(db, 'promotions', { id: fresh.id });
     await multiply(db, 'anomalies', { id: fresh.id });
+    await multiply(db, 'cost_recommendations', {
+      ...{ id: fresh.id, status: "'DISMISSED'", resolved_at: 'now()' },
+    });
+    await multiply(db, 'event_streams', fresh);
     await multiply(db, 'rollouts', { id: fresh.id, status: "'ROLLED_BACK'" });
     await multiply(
       db,

@@ -20,6 +20,7 @@ const UNKNOWN_ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 /** Mutations that change more than one thing: the actions of all their events, sorted. */
 const SEVERAL: Record<string, readonly string[]> = {
   'admin.createUser': ['team.memberAdded', 'user.created'],
+  'costRecommendation.apply': ['costRecommendation.applied', 'pipeline.versionCreated'],
   // What is approved is deployed.
   'promotion.approve': ['pipeline.created', 'promotion.approved'],
   'sharedComponent.createFromNode': ['sharedComponent.created', 'sharedComponent.linked'],

@@ -69,6 +69,20 @@ describe('what is deleted by age', () => {
     expect(left).to.include.members(['active', 'young', 'shown-0', 'shown-18']).and.to.have.length(21);
   });
 
+  it('are recommendations that were dismissed or applied 13 months ago', async () => {
+    const recommendation = (id: string, type: string, status: string, days: number) => ({
+      ...{ id, environment_id: 'env', pipeline_id: 'p', type, status, figures: '{}', created_at: ago(500) },
+      resolved_at: status === 'PENDING' ? null : ago(days),
+    });
+    await db('cost_recommendations').insert([
+      recommendation('old', 'LOW_REDUCTION', 'DISMISSED', 396),
+      recommendation('younger', 'LOW_REDUCTION', 'APPLIED', 394),
+      recommendation('pending', 'LOW_REDUCTION', 'PENDING', 0),
+    ]);
+    expect(await run('resolved recommendations')).to.equal(1);
+    expect(await idsOf('cost_recommendations')).to.deep.equal(['pending', 'younger']);
+  });
+
   it('are promotions of 13 months ago, but for the newest 20, those that wait, and what the next one is merged with', async () => {
     const promotion = (id: string, days: number, more: object = {}) => ({
       ...{ id, pipeline_id: 'p', source_environment_id: 'env', target_environment_id: 'prod' },

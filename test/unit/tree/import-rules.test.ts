@@ -49,16 +49,8 @@ const SUBDOMAINS: Readonly<Record<string, readonly string[]>> = {
   delivery: ['bindings', 'ownership', 'promotions', 'pull-requests', 'repository', 'rollouts'],
   secrets: ['certificates'],
   insight: [
-    ...[
-      'alerts',
-      'analytics',
-      'anomalies',
-      'audit',
-      'dashboard',
-      'notifications',
-      'preferences',
-      'telemetry',
-    ],
+    ...['alerts', 'analytics', 'anomalies', 'audit', 'dashboard', 'notifications', 'preferences'],
+    ...['recommendations', 'streams', 'telemetry'],
   ],
 };
 
@@ -75,7 +67,7 @@ const ORDERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'forges',
     'pull-requests',
     'promotions',
-    ['alerts', 'notifications', 'rollouts', 'secrets', 'offline'],
+    ['alerts', 'notifications', 'rollouts', 'secrets', 'streams', 'offline'],
   ],
   'reconcilers/source': ['git', 'yaml', 'manifest', 'scope'],
   'reconcilers/write-back': ['yaml', 'manifest', 'commit', 'propose'],

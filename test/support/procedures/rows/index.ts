@@ -1,6 +1,7 @@
 import { ACCOUNTS } from './accounts.ts';
 import { ALERTS } from './alerts.ts';
 import { AUDIT } from './audit.ts';
+import { COSTS } from './costs.ts';
 import { DIRECTORY } from './directory.ts';
 import { ENVIRONMENTS } from './environments.ts';
 import { FLEET } from './fleet.ts';
@@ -19,6 +20,7 @@ import type { Rows } from './row.ts';
 import { SAMPLES } from './samples.ts';
 import { SHARED_COMPONENTS } from './shared-components.ts';
 import { SINGLE_SIGN_ON } from './single-sign-on.ts';
+import { STREAMS } from './streams.ts';
 
 /** Of every procedure. */
 export const ROWS: Rows = {
@@ -26,6 +28,7 @@ export const ROWS: Rows = {
   ...ALERTS,
   ...OWN_ACCOUNT,
   ...AUDIT,
+  ...COSTS,
   ...DIRECTORY,
   ...ENVIRONMENTS,
   ...FORGES,
@@ -38,6 +41,7 @@ export const ROWS: Rows = {
   ...SAMPLES,
   ...SHARED_COMPONENTS,
   ...SINGLE_SIGN_ON,
+  ...STREAMS,
   ...FLEET,
   ...LIBRARY,
   ...METRICS,

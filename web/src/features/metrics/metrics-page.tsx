@@ -7,7 +7,9 @@ import { PageTabs } from '../../ui/primitives/page-tabs.tsx';
 const EnvironmentMetrics = lazy(() =>
   import('./environment-metrics.tsx').then((module) => ({ default: module.EnvironmentMetrics })),
 );
-const Costs = lazy(() => import('../analytics/costs.tsx').then((module) => ({ default: module.Costs })));
+const Costs = lazy(() =>
+  import('../analytics/costs-tab.tsx').then((module) => ({ default: module.CostsTab })),
+);
 
 const TABS: readonly { value: MetricsTab; word: string; Part: typeof EnvironmentMetrics }[] = [
   { value: 'throughput', word: 'Throughput', Part: EnvironmentMetrics },
