@@ -529,7 +529,7 @@ export interface EventStreamsRow {
   name: string;
   sealed_headers: string | null;
   sealed_signing_secret: string | null;
-  source: string;
+  source: 'alerts' | 'audit';
   updated_at: Date;
   url: string;
 }
@@ -553,7 +553,7 @@ export interface EventStreamsInsert {
   name: string | Knex.Raw;
   sealed_headers?: string | null | Knex.Raw;
   sealed_signing_secret?: string | null | Knex.Raw;
-  source: string | Knex.Raw;
+  source: 'alerts' | 'audit' | Knex.Raw;
   updated_at?: Date | Knex.Raw;
   url: string | Knex.Raw;
 }

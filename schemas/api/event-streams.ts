@@ -3,7 +3,8 @@ import Type, { type Static } from 'typebox';
 import { worded } from '../patterns.ts';
 import { GivenName, Id, Input, Nullable, Timestamp } from './common.ts';
 
-export const STREAM_SOURCES = ['audit'] as const;
+/** The audit log, or what happens to alert events. */
+export const STREAM_SOURCES = ['audit', 'alerts'] as const;
 export const StreamSource = Type.Enum([...STREAM_SOURCES]);
 export type StreamSource = Static<typeof StreamSource>;
 export const STREAM_KINDS = ['webhook', 'otlp'] as const;

@@ -1,4 +1,4 @@
-/** Streams: where the audit log is sent as it grows, and how far each has come. */
+/** Streams: where the audit log and alert events are sent as they happen, and how far each has come. */
 import type { Knex } from 'knex';
 
 export const name = '0048-event-streams';
@@ -8,7 +8,7 @@ export async function up(db: Knex): Promise<void> {
     CREATE TABLE event_streams (
       id text NOT NULL CONSTRAINT event_streams_pkey PRIMARY KEY,
       name text NOT NULL,
-      source text NOT NULL CONSTRAINT event_streams_source_check CHECK (source IN ('audit')),
+      source text NOT NULL CONSTRAINT event_streams_source_check CHECK (source IN ('audit', 'alerts')),
       kind text NOT NULL CONSTRAINT event_streams_kind_check CHECK (kind IN ('webhook', 'otlp')),
       url text NOT NULL,
       -- A JSON object of names and values; the names are those that users see.

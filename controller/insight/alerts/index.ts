@@ -2,6 +2,7 @@ export { type CounterWindows, createCounterWindows } from './evaluation/counter-
 export { type EvaluateOptions, evaluateAlerts } from './evaluation/evaluate-alerts.ts';
 export { listEvaluatedEnvironments } from './evaluation/states-store.ts';
 export * as alertEventOperations from './events/operations.ts';
+export { type FollowedChange, newestChange, readChanges } from './events/queries.ts';
 export { deleteEventsBefore } from './events/store.ts';
 export * as alertPreviewOperations from './preview/operations.ts';
 export { previewRule } from './preview/preview-rule.ts';

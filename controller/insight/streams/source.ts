@@ -1,6 +1,7 @@
 /** What can be streamed. Another source is a file beside `audit-source.ts` and a line in `SOURCES`. */
 import type { Knex } from 'knex';
 import type { StreamSource } from '../../../schemas/api/event-streams.ts';
+import { alertSource } from './alert-source.ts';
 import { auditSource } from './audit-source.ts';
 
 /** A value of an attribute; a number is a whole one. */
@@ -31,4 +32,7 @@ export interface Source {
   read(db: Knex, after: number, limit: number, through: number | null): Promise<SourceEntry[]>;
 }
 
-export const SOURCES: Readonly<Record<StreamSource, Source>> = { audit: auditSource };
+export const SOURCES: Readonly<Record<StreamSource, Source>> = {
+  audit: auditSource,
+  alerts: alertSource,
+};

@@ -113,13 +113,13 @@ async function write(ctx: Context, environmentId: string, { found, now, notify }
   await writeFired(tx, environmentId, found, { now, changes, toSend });
   await writeResolved(tx, found, { now, changes, toSend });
   await writeChanged(tx, found, { now, changes });
-  await insertChanges(tx, changes);
   await markNotified(
     tx,
     found.due.map(({ id }) => id),
   );
   const notices = await readNotices(tx, toSend, now);
   if (notices.length > 0) await notify(ctx, notices);
+  await insertChanges(tx, changes);
   if (isOther || changes.length > 0)
     await ctx.services.bus.publish(tx, { type: 'ui', environmentId, topics: ['alerts'] });
 }

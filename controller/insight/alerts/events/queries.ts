@@ -77,6 +77,45 @@ export async function listChanges(db: Knex, eventId: string): Promise<AlertEvent
   return rows.map(({ id, at, kind, value, note, userEmail }) => ({ id, at, kind, value, note, userEmail }));
 }
 
+export interface FollowedChange extends AlertEventChange {
+  /** Ascending in the order of commits. */
+  position: number;
+  event: AlertEvent & { environmentName: string; teamId: string; teamName: string };
+}
+
+/** Of all environments, after a position and up to `through`; the events are as they are now. */
+export async function readChanges(
+  db: Knex,
+  after: number,
+  limit: number,
+  through: number | null,
+): Promise<FollowedChange[]> {
+  type Row = FollowedChange['event'] & {
+    position: number;
+    change: Omit<AlertEventChange, 'at'> & { at: string };
+  };
+  const { rows } = await db.raw<{ rows: Row[] }>(
+    `SELECT c.id::float8 AS position, ${COLUMNS}, v.name AS "environmentName", t.id AS "teamId", t.name AS "teamName",
+       jsonb_build_object('id', c.id::text, 'at', c.at, 'kind', c.kind, 'value', c.value, 'note', c.note,
+         'userEmail', c.user_email) AS change
+     FROM alert_event_changes c JOIN alert_events e ON e.id = c.event_id
+       JOIN environments v ON v.id = e.environment_id JOIN teams t ON t.id = v.team_id
+     WHERE c.id > :after AND (:through::bigint IS NULL OR c.id <= :through) ORDER BY c.id LIMIT :limit`,
+    { after, limit, through },
+  );
+  return rows.map(({ position, change, ...event }) => ({
+    ...change,
+    at: new Date(change.at),
+    position,
+    event,
+  }));
+}
+
+export async function newestChange(db: Knex): Promise<number> {
+  const row = await db('alert_event_changes').max({ id: 'id' }).first();
+  return Number(row?.id ?? 0);
+}
+
 /** `teamIds` null: of all teams. */
 export async function listOpenEvents(db: Knex, teamIds: readonly string[] | null): Promise<OpenAlertEvents> {
   type Row = OpenAlertEvents['events'][number] & { isFiring: number; isAcknowledged: number };
