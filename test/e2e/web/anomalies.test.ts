@@ -74,8 +74,8 @@ describe('the pages of anomalies', function () {
     await openTab();
     const row = list().getByRole('listitem').filter({ hasText: 'Fewer events in than usual' });
     await row.getByText('Critical').waitFor();
-    await row.getByText('40.0/s', { exact: true }).waitFor();
-    await row.getByText('85.0/s to 115/s', { exact: true }).waitFor();
+    await row.getByText('40/s', { exact: true }).waitFor();
+    await row.getByText('85/s to 115/s', { exact: true }).waitFor();
     await row.getByText('Since 20 min ago, and it goes on.').waitFor();
     await row.getByRole('link', { name: 'version 1 c0ffee0' }).waitFor();
     await list()
@@ -83,13 +83,15 @@ describe('the pages of anomalies', function () {
       .filter({ hasText: 'Higher latency than usual' })
       .getByText('ended')
       .waitFor();
-    await page.getByRole('img', { name: /^Events: / }).waitFor();
+    await page.getByRole('img', { name: /^Events: In / }).waitFor();
     await isUsable('the anomalies of a pipeline');
   });
 
   it('are counted beside the pipeline, with the worst severity, and lead to the charts', async () => {
     await page.goto(session.at('pipelines'));
-    const badge = page.getByRole('link', { name: '2 open anomalies of orders, the worst one: critical' });
+    const badge = page.getByRole('link', {
+      name: '2 Critical: 2 open anomalies, the worst one is critical, of orders',
+    });
     await badge.getByText('2 Critical').waitFor();
     await isUsable('the pipelines with anomalies');
     await badge.click();

@@ -38,16 +38,17 @@ interface Props {
 
 export const PipelineBadge = ({ env, pipeline, open }: Props) => {
   if (!open) return <span className="muted">–</span>;
-  const words = `${plural(open.count, 'open anomaly', 'open anomalies')} of ${pipeline.name}, the worst one: ${open.severity}`;
+  const shown = `${open.count} ${SEVERITY_WORDS[open.severity]}`;
+  const tip = `${plural(open.count, 'open anomaly', 'open anomalies')}, the worst one is ${open.severity}`;
   return (
     <Link
       to={paths.pipeline(env, pipeline.id, { tab: 'metrics' })}
-      aria-label={words}
-      data-tip={words}
+      aria-label={`${shown}: ${tip}, of ${pipeline.name}`}
+      data-tip={tip}
       className="nowrap"
     >
       <Badge tone={SEVERITY_TONES[open.severity]} icon="warning">
-        {open.count} {SEVERITY_WORDS[open.severity]}
+        {shown}
       </Badge>
     </Link>
   );

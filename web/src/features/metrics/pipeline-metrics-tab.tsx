@@ -1,3 +1,4 @@
+import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { PipelineMetrics } from '../../../../schemas/api/metrics.ts';
 import { usePlace } from '../../app/scope.tsx';
@@ -29,7 +30,7 @@ export const PipelineMetricsTab = ({ pipeline }: { pipeline: { id: string; name:
   const [by, setBy] = useAddressParam('by', { replace: true });
   const part = PARTS.find(({ value }) => value === by)?.value ?? '';
   return (
-    <>
+    <Stack gap="md">
       <Section title="Metrics">
         <div className="metrics-head">
           <RangePicker range={range} comparable={part === ''} />
@@ -42,7 +43,7 @@ export const PipelineMetricsTab = ({ pipeline }: { pipeline: { id: string; name:
         )}
       </Section>
       <PipelineAnomalies pipeline={pipeline} />
-    </>
+    </Stack>
   );
 };
 

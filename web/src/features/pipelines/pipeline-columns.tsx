@@ -23,11 +23,11 @@ const Rate = ({ pipeline }: { pipeline: PipelineSummary }) => (
   </span>
 );
 
-/** Stands there only while a pipeline has any. */
+/** While a pipeline has any, it stands in the place of the column Updated: there is no room for both. */
 const anomalyColumn = (env: string, open: ReadonlyMap<string, OpenAnomalies>): Column<PipelineSummary> => ({
   key: 'anomalies',
   title: 'Anomalies',
-  width: '118px',
+  width: '106px',
   priority: 2,
   sort: (row) => {
     const own = open.get(row.id);
@@ -90,7 +90,6 @@ export const pipelineColumns = (
       </span>
     ),
   },
-  ...(open.size > 0 ? [anomalyColumn(env, open)] : []),
   {
     key: 'version',
     title: 'Version',
@@ -106,7 +105,15 @@ export const pipelineColumns = (
       </span>
     ),
   },
-  momentColumn({ key: 'updated', title: 'Updated', width: '92px', priority: 3, at: (row) => row.updatedAt }),
+  open.size > 0
+    ? anomalyColumn(env, open)
+    : momentColumn({
+        key: 'updated',
+        title: 'Updated',
+        width: '92px',
+        priority: 3,
+        at: (row) => row.updatedAt,
+      }),
   {
     key: 'actions',
     title: 'Actions',

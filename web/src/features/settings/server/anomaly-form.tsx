@@ -1,4 +1,4 @@
-import { Input } from '@mantine/core';
+import { Input, Stack } from '@mantine/core';
 import { useState } from 'react';
 import {
   ANOMALY_METRICS,
@@ -99,21 +99,23 @@ export const AnomalyForm = ({ config }: { config: AnomalyConfigView }) => {
           />
         </FieldPair>
         <Input.Wrapper labelElement="div" label="What is compared">
-          {ANOMALY_METRICS.map((metric) => (
-            <CheckboxField
-              key={metric}
-              label={METRIC_WORDS[metric]}
-              hint={HINTS[metric]}
-              checked={draft.metrics.includes(metric)}
-              onChange={(checked) =>
-                set({
-                  metrics: ANOMALY_METRICS.filter((one) =>
-                    one === metric ? checked : draft.metrics.includes(one),
-                  ),
-                })
-              }
-            />
-          ))}
+          <Stack gap="xs" mt={4}>
+            {ANOMALY_METRICS.map((metric) => (
+              <CheckboxField
+                key={metric}
+                label={METRIC_WORDS[metric]}
+                hint={HINTS[metric]}
+                checked={draft.metrics.includes(metric)}
+                onChange={(checked) =>
+                  set({
+                    metrics: ANOMALY_METRICS.filter((one) =>
+                      one === metric ? checked : draft.metrics.includes(one),
+                    ),
+                  })
+                }
+              />
+            ))}
+          </Stack>
         </Input.Wrapper>
       </MutationForm>
     </Section>
