@@ -8,7 +8,7 @@ export const SEVERITY_TONES: Readonly<Record<AnomalySeverity, Tone>> = {
   warning: 'held',
   critical: 'failed',
 };
-export const SEVERITY_WORDS: Readonly<Record<AnomalySeverity, string>> = {
+export const SEVERITY_LABELS: Readonly<Record<AnomalySeverity, string>> = {
   info: 'Info',
   warning: 'Warning',
   critical: 'Critical',
@@ -16,7 +16,7 @@ export const SEVERITY_WORDS: Readonly<Record<AnomalySeverity, string>> = {
 /** The worst first. */
 export const SEVERITY_ORDER: Readonly<Record<AnomalySeverity, number>> = { critical: 0, warning: 1, info: 2 };
 
-export const METRIC_WORDS: Readonly<Record<AnomalyMetric, string>> = {
+export const METRIC_LABELS: Readonly<Record<AnomalyMetric, string>> = {
   eventsIn: 'Events in',
   errors: 'Errors',
   latency: 'Latency',

@@ -7,7 +7,7 @@ import { paths } from '../../app/paths.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { anomalyQueries } from './anomaly-queries.ts';
-import { SEVERITY_TONES, SEVERITY_WORDS } from './anomaly-text.ts';
+import { SEVERITY_LABELS, SEVERITY_TONES } from './anomaly-text.ts';
 
 export interface OpenAnomalies {
   count: number;
@@ -38,7 +38,7 @@ interface Props {
 
 export const PipelineBadge = ({ env, pipeline, open }: Props) => {
   if (!open) return <span className="muted">–</span>;
-  const shown = `${open.count} ${SEVERITY_WORDS[open.severity]}`;
+  const shown = `${open.count} ${SEVERITY_LABELS[open.severity]}`;
   const tip = `${plural(open.count, 'open anomaly', 'open anomalies')}, the worst one is ${open.severity}`;
   return (
     <Link

@@ -27,7 +27,7 @@ const Rate = ({ pipeline }: { pipeline: PipelineSummary }) => (
 const anomalyColumn = (env: string, open: ReadonlyMap<string, OpenAnomalies>): Column<PipelineSummary> => ({
   key: 'anomalies',
   title: 'Anomalies',
-  width: '106px',
+  width: '118px',
   priority: 2,
   sort: (row) => {
     const own = open.get(row.id);

@@ -12,7 +12,7 @@ import { DraftField } from '../../../ui/form/draft-fields.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { METRIC_WORDS } from '../../anomalies/anomaly-text.ts';
+import { METRIC_LABELS } from '../../anomalies/anomaly-text.ts';
 import { useUserMutation } from '../accounts/user-mutations.ts';
 import { numberProblem, wholeNumber } from './whole-number.ts';
 
@@ -103,7 +103,7 @@ export const AnomalyForm = ({ config }: { config: AnomalyConfigView }) => {
             {ANOMALY_METRICS.map((metric) => (
               <CheckboxField
                 key={metric}
-                label={METRIC_WORDS[metric]}
+                label={METRIC_LABELS[metric]}
                 hint={HINTS[metric]}
                 checked={draft.metrics.includes(metric)}
                 onChange={(checked) =>
