@@ -1,19 +1,25 @@
 import { queryOptions } from '@tanstack/react-query';
+import type { AnomalyStatus } from '../../../../schemas/api/anomalies.ts';
 import { api } from '../../api/client.ts';
 import type { LiveMeta } from '../../api/queries.ts';
 
 /** A pass comes every five minutes, and what it sees again is worth no event. */
 const REFRESH_MS = 60_000;
 /** Of a pipeline, the newest. */
-const SHOWN = 50;
+export const MAX_SHOWN = 50;
 
 const live = (environmentId: string): LiveMeta => ({ topics: ['anomalies', 'pipelines'], environmentId });
 
 export const anomalyQueries = {
-  ofPipeline: (environmentId: string, pipelineId: string) =>
+  /** Of any status unless one is given. */
+  ofPipeline: (environmentId: string, pipelineId: string, status?: AnomalyStatus) =>
     queryOptions({
-      queryKey: ['anomaly.list', environmentId, pipelineId],
-      queryFn: () => api.anomaly.list.query({ environmentId, pipelineId, limit: SHOWN }),
+      queryKey: ['anomaly.list', environmentId, pipelineId, status ?? ''],
+      queryFn: () =>
+        api.anomaly.list.query({
+          ...{ environmentId, pipelineId, limit: MAX_SHOWN },
+          ...(status ? { status } : {}),
+        }),
       refetchInterval: REFRESH_MS,
       meta: live(environmentId),
     }),

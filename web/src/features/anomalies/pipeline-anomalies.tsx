@@ -14,7 +14,7 @@ import { Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { shortCommit } from '../../ui/text/format.ts';
-import { anomalyQueries } from './anomaly-queries.ts';
+import { anomalyQueries, MAX_SHOWN } from './anomaly-queries.ts';
 import { expectedText, valueText, whatText } from './anomaly-text.ts';
 import './anomalies.css';
 import { SeverityBadge } from './severity-badge.tsx';
@@ -28,29 +28,30 @@ export const PipelineAnomalies = ({ pipeline }: { pipeline: { id: string; name: 
   const { environment } = usePlace();
   const [wanted, setWanted] = useAddressParam('anomalies', { replace: true });
   const shown = SHOWN.find(({ value }) => value === wanted)?.value ?? '';
-  const anomalies = useQuery(anomalyQueries.ofPipeline(environment.id, pipeline.id));
+  const all = useQuery(anomalyQueries.ofPipeline(environment.id, pipeline.id));
+  const open = useQuery(anomalyQueries.ofPipeline(environment.id, pipeline.id, 'open'));
   return (
     <Section
       title="Anomalies"
       beside={<SegmentedControl label="Anomalies" value={shown} options={SHOWN} onChange={setWanted} />}
     >
       <Loaded
-        query={anomalies}
+        query={shown === '' ? open : all}
         what="The anomalies of this pipeline"
         skeleton={<SkeletonRows rows={2} label="Loading anomalies" />}
       >
-        {(page) => <AnomalyList page={page} onlyOpen={shown === ''} />}
+        {(page) => <AnomalyList page={page} hasOthers={(all.data?.anomalies.length ?? 0) > 0} />}
       </Loaded>
     </Section>
   );
 };
 
-const AnomalyList = ({ page, onlyOpen }: { page: AnomalyPage; onlyOpen: boolean }) => {
-  const rows = page.anomalies.filter(({ status }) => !onlyOpen || status === 'open');
-  if (rows.length === 0)
+/** `hasOthers`: of another status. */
+const AnomalyList = ({ page, hasOthers }: { page: AnomalyPage; hasOthers: boolean }) => {
+  if (page.anomalies.length === 0)
     return (
       <p className="muted anomalies-empty">
-        {onlyOpen && page.anomalies.length > 0
+        {hasOthers
           ? 'No anomaly is open. Those that were acknowledged or dismissed are under All.'
           : 'Nothing unusual was seen. Events, errors and latency are compared every five minutes with what they usually are at this time, once a day of them is known.'}
       </p>
@@ -58,11 +59,11 @@ const AnomalyList = ({ page, onlyOpen }: { page: AnomalyPage; onlyOpen: boolean 
   return (
     <>
       <ul className="anomalies" aria-label="Anomalies">
-        {rows.map((anomaly) => (
+        {page.anomalies.map((anomaly) => (
           <AnomalyRow key={anomaly.id} anomaly={anomaly} />
         ))}
       </ul>
-      {page.nextCursor && <p className="muted anomalies-empty">Older ones: anomaly.list of the API.</p>}
+      {page.nextCursor && <p className="muted anomalies-empty">The newest {MAX_SHOWN} are shown.</p>}
     </>
   );
 };
