@@ -62,6 +62,7 @@ const TOGETHER: Readonly<Record<string, unknown>> = {
 const WORDS = [
   ...['orders', 'region:eu', 'SVC_SECRET_TOKEN', '1042', 'A', '#1d6fb8', '2026-01-31'],
   '5f2b8e0c94d17a36e1c0f9b85d42a7e3',
+  ID,
   // A commit.
   '5f2b8e0c94d17a36e1c0f9b85d42a7e3a1b2c3d4',
   // A digest.

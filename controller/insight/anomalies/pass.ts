@@ -30,17 +30,17 @@ const DAY_MS = 24 * HOUR_MS;
 const STEP_MS = STEP_SECONDS * 1_000;
 /** Minutes are written until so long after their end: a younger one may lack nodes. */
 const SETTLE_MS = 3 * MINUTE_MS;
-const PIPELINES_PER_BATCH = 500;
-/** Values by the hour that one statement reads. */
-const HOURS_PER_READ = 100_000;
+const PIPELINES_PER_BATCH = 200;
+/** Values by the hour that one statement reads: its answer is parsed at one go. */
+const HOURS_PER_READ = 25_000;
 /** Pipelines of which one statement reads the same time of a past day. */
-const PIPELINES_PER_DAY_READ = 100;
+const PIPELINES_PER_DAY_READ = 50;
 /** A pipeline that no node has reported for longer has no nodes. */
 const REPORTED_MS = DAY_MS;
 /** An anomaly that was not seen for longer has ended: the last pass and the one before did not find it. */
 const UNSEEN_MS = 8 * MINUTE_MS;
 /** Between two turns of the event loop. */
-const EVALUATED_PER_TURN = 50;
+const EVALUATED_PER_TURN = 20;
 
 type Baselines = Partial<Record<AnomalyMetric, Baseline | null>>;
 interface KnownBaselines {

@@ -1,6 +1,6 @@
 /** anomaly.* and settings.updateAnomalyConfig. */
 import { expect } from 'chai';
-import { anomalyOperations } from '../../../controller/insight/anomalies/index.ts';
+import { anomalyOperations, createAnomalyPass } from '../../../controller/insight/anomalies/index.ts';
 import type { Anomaly, AnomalyConfigView, AnomalyPage } from '../../../schemas/api/anomalies.ts';
 import type { SettingsView } from '../../../schemas/api/settings.ts';
 import { insertAnomaly } from '../../support/fixtures/anomalies.ts';
@@ -124,6 +124,11 @@ describe('anomalies', () => {
       'must be a cursor that an earlier answer gave',
     );
     expect((await reason({ status: 'closed' }))?.data.code).to.equal('BAD_REQUEST');
+  });
+
+  it('are looked for by a controller with all its services', async () => {
+    const result = await createAnomalyPass().run(test.controller.systemContext('anomalies'));
+    expect(result).to.deep.equal({ pipelines: 2, found: 0 });
   });
 
   it('are read in as many statements as before, however many there are', async () => {

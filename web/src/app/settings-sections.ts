@@ -58,7 +58,7 @@ export const SETTINGS_PARTS: readonly SettingsPart[] = [
     group: 'server',
     word: 'Fleet and retention',
     icon: 'fleet',
-    called: () => 'Server: fleet and retention',
+    called: () => 'Server: fleet, anomalies and retention',
   },
 ];
 

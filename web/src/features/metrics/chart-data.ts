@@ -1,4 +1,5 @@
 /** From answers to what charts draw. */
+import type { Anomaly } from '../../../../schemas/api/anomalies.ts';
 import type { MetricsMark, MetricsSeries, RateValues } from '../../../../schemas/api/metrics.ts';
 import type { Mark, TimeSeries } from '../../ui/chart/time-series.ts';
 
@@ -59,6 +60,21 @@ export const MARK_COLORS: Readonly<Record<MetricsMark['kind'], string>> = {
 
 export const marksOf = (marks: readonly MetricsMark[]): Mark[] =>
   marks.map(({ at, kind }) => ({ at: at.getTime(), color: MARK_COLORS[kind], dashed: kind === 'rollout' }));
+
+const ANOMALY_COLORS: Readonly<Record<Anomaly['severity'], string>> = {
+  info: '--unknown-fill',
+  warning: '--held-fill',
+  critical: '--failed-fill',
+};
+
+/** Anomalies of a metric that people have not dismissed, as shades from their beginning to their end, or until now. */
+export const shadesOf = (anomalies: readonly Anomaly[], metric: Anomaly['metric'], now: number): Mark[] =>
+  anomalies
+    .filter((anomaly) => anomaly.metric === metric && anomaly.status !== 'dismissed')
+    .map(({ startedAt, endedAt, severity }) => ({
+      ...{ at: startedAt.getTime(), to: endedAt?.getTime() ?? now },
+      ...{ color: ANOMALY_COLORS[severity], dashed: true },
+    }));
 
 /** Whether anything was reported. */
 export const isEmpty = (series: readonly MetricsSeries[]): boolean =>

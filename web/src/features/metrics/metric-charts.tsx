@@ -1,9 +1,10 @@
 /** The charts of a pipeline, or of all pipelines of a node or an environment. */
 import { useMemo } from 'react';
+import type { Anomaly } from '../../../../schemas/api/anomalies.ts';
 import type { MetricsMark, MetricsSeries } from '../../../../schemas/api/metrics.ts';
 import { TimeChart } from '../../ui/chart/time-chart.tsx';
 import { formatBytesRate, formatLatency, formatPercent, formatRate } from '../../ui/text/format.ts';
-import { type Line, linesOf, marksOf, type Steps, timesOf } from './chart-data.ts';
+import { type Line, linesOf, marksOf, type Steps, shadesOf, timesOf } from './chart-data.ts';
 
 interface Props {
   steps: Steps;
@@ -11,6 +12,8 @@ interface Props {
   /** Of the period before. */
   before: MetricsSeries | null;
   marks?: readonly MetricsMark[];
+  /** Shaded in the chart of their metric. */
+  anomalies?: readonly Anomaly[] | undefined;
   zoom?: (from: number, to: number) => void;
 }
 
@@ -27,12 +30,28 @@ const LOSSES: readonly Line[] = [
   { name: 'Discarded', of: 'discarded', color: '--held-fill' },
 ];
 const NO_MARKS: readonly MetricsMark[] = [];
+const NO_ANOMALIES: readonly Anomaly[] = [];
 
 const milliseconds = (value: number): string => formatLatency(value / 1_000);
 
-export const MetricCharts = ({ steps, now, before, marks = NO_MARKS, zoom }: Props) => {
+export const MetricCharts = ({
+  steps,
+  now,
+  before,
+  marks = NO_MARKS,
+  anomalies = NO_ANOMALIES,
+  zoom,
+}: Props) => {
   const times = useMemo(() => timesOf(steps), [steps]);
   const lines = useMemo(() => marksOf(marks), [marks]);
+  const shades = useMemo(() => {
+    const end = steps.to.getTime();
+    return {
+      events: [...shadesOf(anomalies, 'eventsIn', end), ...lines],
+      losses: [...shadesOf(anomalies, 'errors', end), ...lines],
+      latency: [...shadesOf(anomalies, 'latency', end), ...lines],
+    };
+  }, [anomalies, lines, steps]);
   const series = useMemo(
     () => ({
       events: linesOf(EVENTS, now, before),
@@ -56,10 +75,28 @@ export const MetricCharts = ({ steps, now, before, marks = NO_MARKS, zoom }: Pro
   const common = { times, marks: lines, ...(zoom ? { zoom } : {}) };
   return (
     <div className="charts">
-      <TimeChart title="Events" series={series.events} format={formatRate} {...common} />
+      <TimeChart
+        title="Events"
+        series={series.events}
+        format={formatRate}
+        {...common}
+        marks={shades.events}
+      />
       <TimeChart title="Bytes" series={series.bytes} format={formatBytesRate} binary {...common} />
-      <TimeChart title="Errors and discarded events" series={series.losses} format={formatRate} {...common} />
-      <TimeChart title="Latency" series={series.latency} format={milliseconds} {...common} />
+      <TimeChart
+        title="Errors and discarded events"
+        series={series.losses}
+        format={formatRate}
+        {...common}
+        marks={shades.losses}
+      />
+      <TimeChart
+        title="Latency"
+        series={series.latency}
+        format={milliseconds}
+        {...common}
+        marks={shades.latency}
+      />
       <TimeChart title="Utilization" series={series.utilization} format={formatPercent} top={1} {...common} />
     </div>
   );

@@ -1,9 +1,13 @@
+import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { PipelineMetrics } from '../../../../schemas/api/metrics.ts';
+import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
 import { Section } from '../../ui/primitives/page.tsx';
 import { Loaded } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
+import { anomalyQueries } from '../anomalies/anomaly-queries.ts';
+import { PipelineAnomalies } from '../anomalies/pipeline-anomalies.tsx';
 import { isEmpty } from './chart-data.ts';
 import { ChartsSkeleton } from './charts-skeleton.tsx';
 import { MarksList } from './marks-list.tsx';
@@ -26,17 +30,20 @@ export const PipelineMetricsTab = ({ pipeline }: { pipeline: { id: string; name:
   const [by, setBy] = useAddressParam('by', { replace: true });
   const part = PARTS.find(({ value }) => value === by)?.value ?? '';
   return (
-    <Section title="Metrics">
-      <div className="metrics-head">
-        <RangePicker range={range} comparable={part === ''} />
-        <SegmentedControl label="Parts" value={part} options={PARTS} onChange={setBy} />
-      </div>
-      {part === '' ? (
-        <Whole pipelineId={pipeline.id} range={range} />
-      ) : (
-        <Parts pipelineId={pipeline.id} range={range} by={part} />
-      )}
-    </Section>
+    <Stack gap="md">
+      <Section title="Metrics">
+        <div className="metrics-head">
+          <RangePicker range={range} comparable={part === ''} />
+          <SegmentedControl label="Parts" value={part} options={PARTS} onChange={setBy} />
+        </div>
+        {part === '' ? (
+          <Whole pipelineId={pipeline.id} range={range} />
+        ) : (
+          <Parts pipelineId={pipeline.id} range={range} by={part} />
+        )}
+      </Section>
+      <PipelineAnomalies pipeline={pipeline} />
+    </Stack>
   );
 };
 
@@ -62,12 +69,21 @@ const Charts = ({
     ...metricsQueries.pipeline(pipelineId, { minutes: range.minutes, end: data.from }),
     enabled: range.compares,
   });
+  const { environment } = usePlace();
+  const { data: unusual } = useQuery(anomalyQueries.ofPipeline(environment.id, pipelineId));
   const [now] = data.series;
   if (!now || (isEmpty(data.series) && data.marks.length === 0)) return <NothingReported />;
   const [earlier = null] = range.compares ? (before.data?.series ?? []) : [];
   return (
     <>
-      <MetricCharts steps={data} now={now} before={earlier} marks={data.marks} zoom={range.zoom} />
+      <MetricCharts
+        steps={data}
+        now={now}
+        before={earlier}
+        marks={data.marks}
+        anomalies={unusual?.anomalies}
+        zoom={range.zoom}
+      />
       <MarksList marks={data.marks} />
     </>
   );

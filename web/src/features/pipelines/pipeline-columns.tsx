@@ -4,6 +4,8 @@ import { Commit } from '../../ui/primitives/copyable.tsx';
 import type { Column } from '../../ui/table/data-table.tsx';
 import { momentColumn } from '../../ui/table/time-column.tsx';
 import { formatRate } from '../../ui/text/format.ts';
+import { SEVERITY_ORDER } from '../anomalies/anomaly-text.ts';
+import { type OpenAnomalies, PipelineBadge } from '../anomalies/pipeline-badge.tsx';
 import { pipelineCause } from '../gate/gate-cause.ts';
 import { gateState } from '../gate/gate-state.ts';
 import { GateStrip } from '../gate/gate-strip.tsx';
@@ -21,7 +23,24 @@ const Rate = ({ pipeline }: { pipeline: PipelineSummary }) => (
   </span>
 );
 
-export const pipelineColumns = (env: string, start: Actions['start']): Column<PipelineSummary>[] => [
+/** While a pipeline has any, it stands in the place of the column Updated: there is no room for both. */
+const anomalyColumn = (env: string, open: ReadonlyMap<string, OpenAnomalies>): Column<PipelineSummary> => ({
+  key: 'anomalies',
+  title: 'Anomalies',
+  width: '118px',
+  priority: 2,
+  sort: (row) => {
+    const own = open.get(row.id);
+    return own ? SEVERITY_ORDER[own.severity] - own.count / 1e6 : null;
+  },
+  cell: (row) => <PipelineBadge env={env} pipeline={row} open={open.get(row.id)} />,
+});
+
+export const pipelineColumns = (
+  env: string,
+  start: Actions['start'],
+  open: ReadonlyMap<string, OpenAnomalies>,
+): Column<PipelineSummary>[] => [
   { key: 'name', title: 'Name', sort: (row) => row.name, cell: (row) => row.name },
   {
     key: 'gate',
@@ -86,7 +105,15 @@ export const pipelineColumns = (env: string, start: Actions['start']): Column<Pi
       </span>
     ),
   },
-  momentColumn({ key: 'updated', title: 'Updated', width: '92px', priority: 3, at: (row) => row.updatedAt }),
+  open.size > 0
+    ? anomalyColumn(env, open)
+    : momentColumn({
+        key: 'updated',
+        title: 'Updated',
+        width: '92px',
+        priority: 3,
+        at: (row) => row.updatedAt,
+      }),
   {
     key: 'actions',
     title: 'Actions',

@@ -12,6 +12,7 @@ import { Page } from '../../ui/primitives/page.tsx';
 import { Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
+import { useOpenAnomalies } from '../anomalies/pipeline-badge.tsx';
 import { FilterPresets } from '../saved-filters/filter-presets.tsx';
 import { BulkActions } from './actions/bulk-actions.tsx';
 import { VIEWER_REASON } from './actions/edit-lock.tsx';
@@ -156,7 +157,8 @@ interface TableProps {
 
 const PipelineTable = ({ env, pipelines, groups, start, status, group, setStatus }: TableProps) => {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const tableColumns = useMemo(() => pipelineColumns(env, start), [env, start]);
+  const open = useOpenAnomalies(env);
+  const tableColumns = useMemo(() => pipelineColumns(env, start, open), [env, start, open]);
   const shown = useMemo(() => {
     // A group that is gone narrows nothing.
     const within = groups.some(({ id }) => id === group) ? subtreeIds(groups, group) : null;

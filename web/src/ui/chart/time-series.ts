@@ -15,6 +15,8 @@ export interface TimeSeries {
 export interface Mark {
   /** Milliseconds since the epoch. */
   at: number;
+  /** Milliseconds since the epoch: the time up to it is shaded. */
+  to?: number;
   /** A token. */
   color: string;
   dashed: boolean;

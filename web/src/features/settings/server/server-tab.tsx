@@ -3,10 +3,11 @@ import '../accounts/accounts.css';
 import { useQuery } from '@tanstack/react-query';
 import { queries } from '../../../api/queries.ts';
 import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
+import { AnomalyForm } from './anomaly-form.tsx';
 import { AuditRetentionForm } from './audit-retention-form.tsx';
 import { FleetForm } from './fleet-form.tsx';
 
-/** What holds for all nodes and for the whole audit log. */
+/** What holds for all nodes, for anomalies of all pipelines, and for the whole audit log. */
 export const ServerTab = () => {
   const settings = useQuery(queries.settings());
   return (
@@ -15,9 +16,10 @@ export const ServerTab = () => {
       what="The settings"
       skeleton={<SkeletonBlock height={480} label="Loading the settings" />}
     >
-      {({ fleet, audit }) => (
+      {({ fleet, anomalies, audit }) => (
         <Stack gap="md">
           <FleetForm fleet={fleet} />
+          <AnomalyForm config={anomalies} />
           <AuditRetentionForm retentionDays={audit.retentionDays} />
         </Stack>
       )}

@@ -1,0 +1,9 @@
+import type { AnomalySeverity } from '../../../../schemas/api/anomalies.ts';
+import { Badge } from '../../ui/primitives/badge.tsx';
+import { SEVERITY_LABELS, SEVERITY_TONES } from './anomaly-text.ts';
+
+export const SeverityBadge = ({ severity }: { severity: AnomalySeverity }) => (
+  <Badge tone={SEVERITY_TONES[severity]} icon={severity === 'info' ? 'question' : 'warning'}>
+    {SEVERITY_LABELS[severity]}
+  </Badge>
+);
