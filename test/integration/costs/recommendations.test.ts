@@ -10,6 +10,7 @@ import type {
 } from '../../../schemas/api/cost-recommendations.ts';
 import type { Proposed } from '../../../schemas/api/git-words.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
+import { NO_FIGURES } from '../../support/fixtures/recommendations.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { type Moved, moveHours } from '../../support/scenes/moved-hours.ts';
@@ -214,6 +215,36 @@ describe('recommendations that lower costs', function () {
       const { transforms, sinks } = await orders();
       expect(transforms).to.deep.equal({ sample_out: { type: 'sample', inputs: ['lines'], rate: 10 } });
       expect(sinks.out?.inputs).to.deep.equal(['sample_out']);
+    });
+
+    it('join the pull request that the same person has open for the pipeline, with their text below its own', async () => {
+      const { environmentId, pipelineId } = teams.theirs;
+      const insert = async (type: string, componentKey: string) => {
+        const id = `${type} ${componentKey}`;
+        await test.db('cost_recommendations').insert({
+          ...{ id, environment_id: environmentId, pipeline_id: pipelineId, type, saved_bytes_per_month: 5e9 },
+          figures: JSON.stringify({ ...NO_FIGURES, sink: 'out', fields: ['user_id'] }),
+          change: JSON.stringify({
+            ...{ action: 'insertTransform', sink: 'out', componentKey, componentType: 'sample' },
+            config: { rate: 10 },
+          }),
+        });
+        const { proposed } = await teams.stranger.mutate<Proposed>('costRecommendation.apply', {
+          environmentId,
+          id,
+        });
+        return proposed;
+      };
+      const first = await insert('LOW_REDUCTION', 'one');
+      const second = await insert('HIGH_CARDINALITY', 'two');
+      expect(second.number).to.equal(first.number);
+      const pull = await test.db('pull_requests').where({ number: first.number }).first();
+      expect(pull?.body).to.match(/Sends 0 %.*\n\n\*\*Tags of unlimited values/s);
+      const { rows } = await test.db.raw<{ rows: { linked: number }[] }>(
+        'SELECT count(*)::int AS linked FROM cost_recommendations WHERE pull_request_id = ?',
+        [pull?.id],
+      );
+      expect(rows).to.deep.equal([{ linked: 2 }]);
     });
 
     it('become a version where the UI owns the pipeline, and what runs stays', async () => {

@@ -24,7 +24,7 @@ const SAMPLES_MS = 1_000;
 const ENGINE_MS = 300_000;
 /** Releases come with files that somebody puts there. */
 const RELEASES_MS = 60_000;
-/** What was delivered is told by no event. */
+/** No event comes when something is delivered. */
 const STREAMS_MS = 5_000;
 
 /** What the audit log may be searched for. */
