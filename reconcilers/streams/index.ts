@@ -55,13 +55,12 @@ export function createStreamReconciler(options: ReconcilerOptions): StreamReconc
   });
 
   function logChange(id: string, delivery: Delivery): void {
-    const error = delivery.state === 'failed' ? delivery.error : null;
-    if (error === null) {
-      if (failing.delete(id)) log.info({ stream: id }, 'a stream is delivered again');
-    } else if (failing.get(id) !== error) {
-      failing.set(id, error);
-      log.warn({ stream: id, reason: error }, 'a stream is not delivered; its entries wait');
-    }
+    if (delivery.state === 'failed') {
+      if (failing.get(id) === delivery.error) return;
+      failing.set(id, delivery.error);
+      log.warn({ stream: id, reason: delivery.error }, 'a stream is not delivered; its entries wait');
+    } else if (failing.delete(id) && delivery.state !== 'off')
+      log.info({ stream: id }, 'a stream is delivered again');
   }
 
   return { start: loop.start, stop: loop.stop };

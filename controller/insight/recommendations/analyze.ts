@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import { retryOnDeadlock } from '../../database/retry.ts';
 import type { Context } from '../../platform/operation/context.ts';
+import { messageOf } from '../../platform/operation/errors.ts';
 import { readFacts } from './facts-queries.ts';
 import { findSavings } from './rules.ts';
 import { type FoundIn, listDueEnvironments, replacePending } from './store.ts';
@@ -31,15 +32,27 @@ export async function analyzeDueEnvironments(ctx: Context): Promise<number> {
   let analyzed = 0;
   for (const environmentId of await listDueEnvironments(ctx.db, new Date(now - EVERY_MS))) {
     if (ctx.signal.aborted) break;
-    const { found } = await findInEnvironment(ctx.db, environmentId, now);
-    await retryOnDeadlock(() =>
-      ctx.db.transaction(async (tx) => {
-        await ctx.fence?.(tx);
-        await replacePending(tx, environmentId, found, new Date(now));
-        await ctx.services.bus.publish(tx, { type: 'ui', environmentId, topics: ['costs'] });
-      }),
-    );
-    analyzed += 1;
+    try {
+      await analyzeEnvironment(ctx, environmentId, now);
+      analyzed += 1;
+    } catch (error) {
+      // It would otherwise come first the next time too, and keep the others from being analyzed.
+      ctx.log.warn(
+        { environmentId, reason: messageOf(error) },
+        'the costs of an environment were not analyzed',
+      );
+    }
   }
   return analyzed;
+}
+
+async function analyzeEnvironment(ctx: Context, environmentId: string, now: number): Promise<void> {
+  const { found } = await findInEnvironment(ctx.db, environmentId, now);
+  await retryOnDeadlock(() =>
+    ctx.db.transaction(async (tx) => {
+      await ctx.fence?.(tx);
+      await replacePending(tx, environmentId, found, new Date(now));
+      await ctx.services.bus.publish(tx, { type: 'ui', environmentId, topics: ['costs'] });
+    }),
+  );
 }

@@ -9,7 +9,7 @@ import { AppliedRecommendation, RecommendationId } from '../../../schemas/api/co
 import { environmentScope } from '../../identity/access/index.ts';
 import { lockHandmadePipeline, saveVersion, undeployPipeline } from '../../pipelines/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
-import { conflict, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
+import { conflict, messageOf, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { type Execute, mutation } from '../../platform/operation/operation.ts';
 import { changeManifest, insertIntoGraph } from './change.ts';
 import { pullRequestTexts, renderTitle } from './explanation.ts';
@@ -123,7 +123,16 @@ const recordMerged = mutation({
 /** Runs on the leader. */
 export async function recordMergedRecommendations(ctx: Context, execute: Execute): Promise<number> {
   const merged = await listMerged(ctx.db, MERGED_AT_A_TIME);
-  for (const { mergedBy, ...recommendation } of merged)
-    await execute(recordMerged, ctx, { ...recommendation, by: mergedBy ?? 'Headgate' });
+  for (const { mergedBy, ...recommendation } of merged) {
+    try {
+      await execute(recordMerged, ctx, { ...recommendation, by: mergedBy ?? 'Headgate' });
+    } catch (error) {
+      // Somebody has decided about it meanwhile.
+      ctx.log.info(
+        { ...recommendation, reason: messageOf(error) },
+        'the merge of a recommendation was not recorded',
+      );
+    }
+  }
   return merged.length;
 }

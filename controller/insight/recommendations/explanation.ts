@@ -31,7 +31,7 @@ const EXPLANATIONS: Readonly<Record<RecommendationType, (of: Explained) => strin
       ? []
       : [`Its largest sink, ${figures.sink}, sent ${formatBytes(figures.sinkBytes)} of that.`]),
     change
-      ? `A sample of 1 in ${SAMPLE_RATE} events in front of it would send the rest no more; a filter, or fewer fields, would save less and lose less.`
+      ? `A sample of 1 in ${SAMPLE_RATE} events in front of it leaves out the others. A filter, or fewer fields, loses less where you know what nobody needs.`
       : 'Filter events or drop fields before the sinks. Metrics, and events that are sampled already, are not sampled by this recommendation.',
   ],
   HIGH_ERROR_RATE: ({ figures }) => [

@@ -5,7 +5,7 @@ import { type Measured, type PipelineFacts, WINDOW_HOURS } from './rules.ts';
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 /** Graphs have up to 1 MiB each. */
-const PIPELINES_PER_READ = 100;
+const PIPELINES_PER_READ = 25;
 
 type SumRow = Omit<Measured, 'hours'> & { pipelineId: string };
 
@@ -67,7 +67,7 @@ const NOTHING: Omit<SumRow, 'pipelineId'> = {
   ...{ hoursReported: 0, hoursWithEvents: 0 },
 };
 
-/** Facts of all deployed pipelines, up to a hundred at a time. */
+/** Facts of all deployed pipelines, some at a time. */
 export async function* readFacts(
   db: Knex,
   environmentId: string,

@@ -71,8 +71,7 @@ export async function send(
     });
     return await classify(answer, stream.kind, clock.now());
   } catch (error) {
-    if (error instanceof OutgoingError)
-      return failed(sentenceOf(error.message), error.fault !== 'redirected');
+    if (error instanceof OutgoingError) return failed(error.message, error.fault !== 'redirected');
     throw error;
   }
 }
@@ -85,8 +84,6 @@ function openHeaders({ services }: Context, { id, sealedHeaders }: Endpoint): Re
 const failed = (error: string, isTemporary: boolean): Sent => ({
   ...{ taken: false, status: null, error, isTemporary, retryAfterMs: null },
 });
-
-const sentenceOf = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
 async function classify(answer: Response, kind: StreamRecord['kind'], now: number): Promise<Sent> {
   const { status } = answer;

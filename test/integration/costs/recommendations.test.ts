@@ -10,6 +10,7 @@ import type {
 } from '../../../schemas/api/cost-recommendations.ts';
 import type { Proposed } from '../../../schemas/api/git-words.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
+import { NO_FIGURES } from '../../support/fixtures/recommendations.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { type Moved, moveHours } from '../../support/scenes/moved-hours.ts';
@@ -216,6 +217,36 @@ describe('recommendations that lower costs', function () {
       expect(sinks.out?.inputs).to.deep.equal(['sample_out']);
     });
 
+    it('join the pull request that the same person has open for the pipeline, with their text below its own', async () => {
+      const { environmentId, pipelineId } = teams.theirs;
+      const insert = async (type: string, componentKey: string) => {
+        const id = `${type} ${componentKey}`;
+        await test.db('cost_recommendations').insert({
+          ...{ id, environment_id: environmentId, pipeline_id: pipelineId, type, saved_bytes_per_month: 5e9 },
+          figures: JSON.stringify({ ...NO_FIGURES, sink: 'out', fields: ['user_id'] }),
+          change: JSON.stringify({
+            ...{ action: 'insertTransform', sink: 'out', componentKey, componentType: 'sample' },
+            config: { rate: 10 },
+          }),
+        });
+        const { proposed } = await teams.stranger.mutate<Proposed>('costRecommendation.apply', {
+          environmentId,
+          id,
+        });
+        return proposed;
+      };
+      const first = await insert('LOW_REDUCTION', 'one');
+      const second = await insert('HIGH_CARDINALITY', 'two');
+      expect(second.number).to.equal(first.number);
+      const pull = await test.db('pull_requests').where({ number: first.number }).first();
+      expect(pull?.body).to.match(/Sends 0 %.*\n\n\*\*Tags of unlimited values/s);
+      const { rows } = await test.db.raw<{ rows: { linked: number }[] }>(
+        'SELECT count(*)::int AS linked FROM cost_recommendations WHERE pull_request_id = ?',
+        [pull?.id],
+      );
+      expect(rows).to.deep.equal([{ linked: 2 }]);
+    });
+
     it('become a version where the UI owns the pipeline, and what runs stays', async () => {
       const pipelineId = await deployed('drawn');
       await move(teams.ours.environmentId, pipelineId, LARGE);
@@ -300,15 +331,27 @@ describe('recommendations that lower costs', function () {
       expect(await analyzeDueEnvironments(context(now + DAY_MS))).to.be.at.least(2);
     });
 
+    it('are looked for in many pipelines by few statements, and found in the last of them too', async () => {
+      const { environmentId } = teams.ours;
+      await test.db.raw(
+        `INSERT INTO pipelines (id, environment_id, name, is_draft, deployed_at, deployed_version_id, graph_nodes, graph_edges)
+         SELECT 'many-' || lpad(n::text, 3, '0'), ?, 'many ' || n, false, now() - interval '10 days', ?, '[]', '[]'
+         FROM generate_series(1, 60) n`,
+        [environmentId, teams.ours.versionId],
+      );
+      await move(environmentId, 'many-060', {});
+      const { pipelines } = await analyze();
+      expect(pipelines).to.be.at.least(60);
+      expect((await onlyOne()).pipelineName).to.equal('many 60');
+      await test.db('pipelines').whereLike('id', 'many-%').delete();
+    });
+
     it('are not written by one that no longer leads', async () => {
       await test.db('environments').update({ costs_analyzed_at: null });
       await move(teams.ours.environmentId, teams.ours.pipelineId, LARGE);
       const fence = () => Promise.reject(new Error('the lease was lost'));
-      const failure = await analyzeDueEnvironments({ ...context(Date.now()), fence }).then(
-        () => null,
-        (error: Error) => error.message,
-      );
-      expect(failure).to.equal('the lease was lost');
+      expect(await analyzeDueEnvironments({ ...context(Date.now()), fence })).to.equal(0);
+      expect(test.log()).to.include('the lease was lost');
       expect(await list()).to.deep.equal([]);
     });
   });

@@ -71,7 +71,15 @@ describe('the parts of the settings', () => {
 
   it('are one’s own for everybody, and those of the server for super admins wherever they are', () => {
     expect(offered({})).to.deep.equal(['you']);
-    expect(offered({ isSuperAdmin: true })).to.deep.equal(['you', 'users', 'teams', 'sso', 'scim', 'server']);
+    expect(offered({ isSuperAdmin: true })).to.deep.equal([
+      'you',
+      'users',
+      'teams',
+      'sso',
+      'scim',
+      'streams',
+      'server',
+    ]);
     expect(offered({ environment: { id: 'e', name: 'staging' } })).to.deep.equal([
       'you',
       'environment',

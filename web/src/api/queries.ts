@@ -24,6 +24,8 @@ const SAMPLES_MS = 1_000;
 const ENGINE_MS = 300_000;
 /** Releases come with files that somebody puts there. */
 const RELEASES_MS = 60_000;
+/** No event comes when something is delivered. */
+const STREAMS_MS = 5_000;
 
 /** What the audit log may be searched for. */
 const WORDS_MS = 60_000;
@@ -128,6 +130,13 @@ export const queries = {
       queryKey: ['admin.listGroups'],
       queryFn: () => api.admin.listGroups.query({}),
       meta: live(['teams']),
+    }),
+  streams: () =>
+    queryOptions({
+      queryKey: ['stream.list'],
+      queryFn: () => api.stream.list.query({}),
+      refetchInterval: STREAMS_MS,
+      meta: live(['settings']),
     }),
   scimRefusals: () =>
     queryOptions({

@@ -42,6 +42,7 @@ export type SettingsTab =
   | 'teams'
   | 'sso'
   | 'scim'
+  | 'streams'
   | 'server';
 
 export const paths = {

@@ -6,7 +6,7 @@ export interface SettingsPart {
   tab: SettingsTab | 'you';
   group: 'you' | 'team' | 'environment' | 'server';
   word: string;
-  icon: 'user' | 'overview' | 'settings' | 'secrets' | 'shield' | 'sync' | 'fleet';
+  icon: 'user' | 'overview' | 'settings' | 'secrets' | 'shield' | 'sync' | 'leave' | 'fleet';
   /** A table of many columns takes all the room that there is. */
   wide?: true;
   /** As the palette calls it. */
@@ -53,6 +53,13 @@ export const SETTINGS_PARTS: readonly SettingsPart[] = [
     called: () => 'Single sign-on (OpenID Connect) and groups',
   },
   { tab: 'scim', group: 'server', word: 'SCIM', icon: 'sync', called: () => 'SCIM provisioning' },
+  {
+    tab: 'streams',
+    group: 'server',
+    word: 'Streams',
+    icon: 'leave',
+    called: () => 'Streams of the audit log',
+  },
   {
     tab: 'server',
     group: 'server',

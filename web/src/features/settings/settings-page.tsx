@@ -30,6 +30,7 @@ const BODIES: Record<SettingsPart['tab'], ComponentType> = {
     import('./single-sign-on/single-sign-on-tab.tsx').then((module) => ({ default: module.SingleSignOnTab })),
   ),
   scim: lazy(() => import('./scim/scim-tab.tsx').then((module) => ({ default: module.ScimTab }))),
+  streams: lazy(() => import('./streams/streams-tab.tsx').then((module) => ({ default: module.StreamsTab }))),
   server: lazy(() => import('./server/server-tab.tsx').then((module) => ({ default: module.ServerTab }))),
 };
 

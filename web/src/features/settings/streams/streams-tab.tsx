@@ -1,0 +1,122 @@
+/** Streams of the audit log: where they go, how far each has come, and what keeps it. */
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { EventStream, StreamTest } from '../../../../../schemas/api/event-streams.ts';
+import { api } from '../../../api/client.ts';
+import { queries } from '../../../api/queries.ts';
+import { Badge } from '../../../ui/primitives/badge.tsx';
+import { Button } from '../../../ui/primitives/button.tsx';
+import { Notice } from '../../../ui/primitives/notice.tsx';
+import { Section } from '../../../ui/primitives/page.tsx';
+import { EmptyState, InlineError, Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
+import { Time } from '../../../ui/primitives/time.tsx';
+import { plural } from '../../../ui/text/format.ts';
+import { type StreamAction, StreamDialogs } from './stream-dialogs.tsx';
+
+export const StreamsTab = () => {
+  const streams = useQuery(queries.streams());
+  const [action, setAction] = useState<StreamAction | null>(null);
+  return (
+    <Section
+      title="Streams"
+      beside={
+        <Button icon="plus" size="small" onClick={() => setAction({ kind: 'create' })}>
+          New stream
+        </Button>
+      }
+    >
+      <div className="section-body">
+        <p className="muted">
+          The audit log of the whole installation as it grows, to a webhook or an OTLP endpoint: in order, and
+          at least once.
+        </p>
+      </div>
+      <Loaded query={streams} what="Streams" skeleton={<SkeletonRows rows={3} label="Loading streams" />}>
+        {(list) =>
+          list.length === 0 ? (
+            <EmptyState icon="sync" title="Nothing is streamed">
+              <p>
+                Create a stream to keep the audit log in another system too, or to act on what happens here.
+              </p>
+            </EmptyState>
+          ) : (
+            <ul className="accounts" aria-label="Streams">
+              {list.map((stream) => (
+                <StreamRow key={stream.id} stream={stream} act={setAction} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      <StreamDialogs action={action} close={() => setAction(null)} />
+    </Section>
+  );
+};
+
+const KINDS = { webhook: 'Webhook', otlp: 'OTLP logs' } as const;
+
+const StreamRow = ({ stream, act }: { stream: EventStream; act: (action: StreamAction) => void }) => {
+  const { id, name, kind, url, lastError, lastErrorAt, missed, waiting, delivered, lastDeliveredAt } = stream;
+  const test = useMutation({ mutationFn: () => api.stream.test.mutate({ id }) });
+  return (
+    <li aria-label={name}>
+      <div className="preset-head">
+        <b>{name}</b>
+        <StreamState stream={stream} />
+        <span className="muted breakable">
+          {KINDS[kind]} to <span className="mono">{url}</span>
+        </span>
+      </div>
+      {lastError && (
+        <Notice tone="failed" icon="warning">
+          {lastError} (<Time at={lastErrorAt} />, {plural(stream.failures, 'failure')} in a row).{' '}
+          {plural(waiting, 'entry waits', 'entries wait')}.
+        </Notice>
+      )}
+      {missed && (
+        <Notice tone="held" icon="warning">
+          {plural(missed.entries, 'entry was', 'entries were')} not delivered, the last{' '}
+          <Time at={missed.at} />: {missed.reason}.
+        </Notice>
+      )}
+      {test.data && <TestResult result={test.data} />}
+      {test.isError && <InlineError error={test.error} />}
+      <div className="account-foot">
+        <span className="muted">
+          {plural(delivered, 'entry', 'entries')} delivered, last <Time at={lastDeliveredAt} /> ·{' '}
+          {waiting.toLocaleString('en')} waiting
+          {stream.headerNames.length > 0 && ` · headers: ${stream.headerNames.join(', ')}`}
+        </span>
+        <span className="button-row">
+          <Button size="small" disabled={test.isPending} onClick={() => test.mutate()}>
+            {test.isPending ? 'Testing…' : 'Test'}
+            <span className="sr-only"> {name}</span>
+          </Button>
+          <Button size="small" onClick={() => act({ kind: 'edit', stream })}>
+            Edit<span className="sr-only"> {name}</span>
+          </Button>
+          <Button size="small" onClick={() => act({ kind: 'delete', stream })}>
+            Delete<span className="sr-only"> {name}</span>
+          </Button>
+        </span>
+      </div>
+    </li>
+  );
+};
+
+const TestResult = ({ result: { delivered, message } }: { result: StreamTest }) => (
+  <Notice role="status" tone={delivered ? 'ok' : 'failed'} icon={delivered ? 'check' : 'warning'}>
+    {message}.
+  </Notice>
+);
+
+const StreamState = ({ stream: { enabled, lastError, waiting } }: { stream: EventStream }) => {
+  if (!enabled)
+    return (
+      <Badge tone="unknown" icon="held">
+        Disabled
+      </Badge>
+    );
+  if (lastError) return <Badge tone="failed">Failing</Badge>;
+  return waiting > 0 ? <Badge tone="moving">Sending</Badge> : <Badge tone="ok">Up to date</Badge>;
+};
