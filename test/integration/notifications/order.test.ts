@@ -106,7 +106,7 @@ describe('the order of notifications', () => {
             : scene.notice({ eventId: `event-${++made}`, ruleId: `rule-${number % RULES}` });
           if (firing) open.delete(number);
           else open.set(number, notice);
-          (expected[notice.eventId] ??= []).push(notice.status);
+          expected[notice.eventId] = [...(expected[notice.eventId] ?? []), notice.status];
           return notice;
         });
         await scene.enqueue(...notices);
