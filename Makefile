@@ -1,7 +1,7 @@
 # Everything that is done with this repository. `make help` lists it.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run dev test test-long test-engine test-proxies check format bench build agent-release sbom clean screenshots install packages chromium sshd pgbouncer prometheus victoria-metrics
+.PHONY: help run dev test test-long test-engine test-proxies check format bench build agent-release sbom clean screenshots install packages chromium sshd pgbouncer prometheus victoria-metrics alertmanager
 # Two installations into one folder would undo each other.
 .NOTPARALLEL:
 
@@ -84,7 +84,7 @@ check: node_modules/.complete web/node_modules/.installed ## types, lint, format
 format: node_modules/.complete ## format and sort imports
 	@$(BIN)/biome check --write .
 
-test: packages build chromium sshd pgbouncer prometheus victoria-metrics ## every test but the long ones, closing with one line
+test: packages build chromium sshd pgbouncer prometheus victoria-metrics alertmanager ## every test but the long ones, closing with one line
 	@$(NODE) test/run.ts
 
 test-long: packages build ## what takes minutes: long random sequences
@@ -96,7 +96,7 @@ test-engine: packages dist/headgate-agent dist/headgate-engine ## what either en
 test-proxies: packages build ## the sample configurations of examples/deploy/proxy, by those of nginx, HAProxy, Apache and Caddy that are installed
 	@$(NODE) $(BIN)/mocha test/proxies/samples.test.ts
 
-chromium sshd pgbouncer prometheus victoria-metrics:
+chromium sshd pgbouncer prometheus victoria-metrics alertmanager:
 	@$(NODE) test/support/harness/install-tools.ts $@
 
 bench: packages build ## measure against docs/benchmarks.md

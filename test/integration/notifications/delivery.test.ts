@@ -2,6 +2,9 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { webhookEndpointOperations } from '../../../controller/insight/notifications/index.ts';
+import { createOutgoing, createTargetGuard } from '../../../controller/platform/net/outgoing/index.ts';
+import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
+import { QUIET } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 import { HOUR, MINUTE, SECOND, useNotificationScene } from '../../support/scenes/notifications.ts';
 import type { ReceivedMessage, WebhookReceiver } from '../../support/servers/webhook-receiver.ts';
@@ -215,6 +218,26 @@ describe('a notification', () => {
     expect(errors[1]).to.include({ state: 'failed', attempts: 1 });
     expect(errors[1]?.last_error).to.match(/leads elsewhere, which is not followed/);
     expect(moved.messages).to.have.length(0);
+  });
+
+  it('is not sent where its name has come to lead to a private address', async () => {
+    const receiver = await scene.receiver();
+    const { id } = await scene.teamEndpoint(receiver.url.replace('127.0.0.1', 'localhost'));
+    const { services } = scene.scene;
+    const before = services.outgoing;
+    // Nothing is allowed that is not public: as if the name had another address than when it was saved.
+    const guard = createTargetGuard(['127.0.0.2'], QUIET);
+    services.outgoing = createOutgoing({ guard, proxies: NO_PROXIES, log: QUIET });
+    try {
+      const loop = await scene.loop();
+      await scene.enqueue(scene.notice());
+      await scene.advance(loop, HOUR, MINUTE);
+      expect((await scene.deliveries(id))[0]).to.include({ state: 'failed', attempts: 1, last_status: null });
+      expect(receiver.messages).to.have.length(0);
+    } finally {
+      await services.outgoing.close();
+      services.outgoing = before;
+    }
   });
 
   it('of a slow endpoint holds no other up', async () => {

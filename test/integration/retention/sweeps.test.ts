@@ -47,6 +47,28 @@ describe('what is deleted by age', () => {
   }
   const idsOf = (table: string): Promise<string[]> => db(table).orderBy('id').pluck('id');
 
+  it('are notifications that were finished 30 days ago, with what they were about', async () => {
+    await db('webhook_endpoints').insert({ id: 'w', team_id: 'team', name: 'w', sealed_url: 'x' });
+    const delivery = (id: string, days: number, state: 'delivered' | 'failed' | 'waiting') => ({
+      ...{ id, endpoint_id: 'w', lane: 'r', kind: 'firing' as const, state, total: 1, created_at: ago(60) },
+      finished_at: state === 'waiting' ? null : ago(days),
+    });
+    await db('notification_deliveries').insert([
+      delivery('old', 31, 'delivered'),
+      delivery('given up', 31, 'failed'),
+      delivery('younger', 29, 'delivered'),
+      delivery('to be sent', 0, 'waiting'),
+    ]);
+    await db('notification_delivery_events').insert(
+      ['old', 'younger'].map((id) => ({
+        ...{ delivery_id: id, event_id: 'e', position: 0, status: 'firing' as const, notice: '{}' },
+      })),
+    );
+    expect(await run('notifications')).to.equal(2);
+    expect(await idsOf('notification_deliveries')).to.deep.equal(['to be sent', 'younger']);
+    expect(await db('notification_delivery_events').pluck('delivery_id')).to.deep.equal(['younger']);
+  });
+
   it('are rollouts of 13 months ago, but for the newest 20 of a pipeline and those that go on', async () => {
     await db.raw(
       `INSERT INTO pipeline_versions (id, pipeline_id, version, config_yaml, log_level, graph_nodes, graph_edges, global_config, source)

@@ -3,6 +3,7 @@
  * packages where that is allowed; where it is not, the tests that need them are skipped.
  */
 import { spawnSync } from 'node:child_process';
+import { findAlertmanager } from '../servers/alertmanager.ts';
 import { findPrometheus, findVictoriaMetrics } from '../servers/metrics-stores.ts';
 import { findPgBouncer } from '../servers/pgbouncer.ts';
 import { findSshd } from '../servers/ssh-server.ts';
@@ -47,6 +48,12 @@ const TOOLS: Readonly<Record<string, Tool>> = {
     packages: [['victoria-metrics']],
     tests: 'tests of VictoriaMetrics',
     find: findVictoriaMetrics,
+  },
+  alertmanager: {
+    name: 'Alertmanager',
+    packages: [['prometheus-alertmanager']],
+    tests: 'tests of Alertmanager',
+    find: findAlertmanager,
   },
 };
 

@@ -2,6 +2,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { ComponentKind } from '../../../schemas/api/engine.ts';
 import type { UiTopic } from '../../../schemas/api/git-sync.ts';
+import type { NotificationFormat } from '../../../schemas/api/notifications.ts';
 import type { PresetScope } from '../../../schemas/api/preferences.ts';
 import { api } from './client.ts';
 
@@ -18,6 +19,8 @@ const LARGE_NODES = 1_000;
 const LARGE_FLEET_MS = 15_000;
 /** A node becomes unreachable by saying nothing: no event tells of that. */
 const HEALTH_MS = 5_000;
+/** Deliveries end by themselves: no event tells of that. */
+const DELIVERIES_MS = 5_000;
 /** Samples come within seconds, and are waited for. */
 const SAMPLES_MS = 1_000;
 /** What an engine knows stays as long as it is the same one. */
@@ -414,6 +417,40 @@ export const queries = {
       queryKey: ['alert.listRules', environmentId],
       queryFn: () => api.alert.listRules.query({ environmentId }),
       meta: live(['alerts', 'git', 'pipelines'], environmentId),
+    }),
+  webhookEndpoints: (teamId: string) =>
+    queryOptions({
+      queryKey: ['webhookEndpoint.list', teamId],
+      queryFn: () => api.webhookEndpoint.list.query({ teamId }),
+      refetchInterval: DELIVERIES_MS,
+      meta: live(['alerts']),
+    }),
+  alertWebhooks: (environmentId: string) =>
+    queryOptions({
+      queryKey: ['alert.listWebhooks', environmentId],
+      queryFn: () => api.alert.listWebhooks.query({ environmentId }),
+      refetchInterval: DELIVERIES_MS,
+      meta: live(['alerts'], environmentId),
+    }),
+  /** The newest; `environmentId` null where the endpoint is one of the team. */
+  notificationDeliveries: (
+    { id, teamId, environmentId }: { id: string; teamId: string; environmentId: string | null },
+    skip: number,
+  ) =>
+    queryOptions({
+      queryKey: ['notificationDeliveries', id, skip],
+      queryFn: () =>
+        environmentId === null
+          ? api.webhookEndpoint.listDeliveries.query({ webhookEndpointId: id, teamId, skip })
+          : api.alert.listDeliveries.query({ webhookId: id, skip }),
+      refetchInterval: DELIVERIES_MS,
+      meta: live(['alerts']),
+    }),
+  notificationPreview: (teamId: string, format: NotificationFormat) =>
+    queryOptions({
+      queryKey: ['webhookEndpoint.preview', teamId, format],
+      queryFn: () => api.webhookEndpoint.preview.query({ teamId, format }),
+      meta: live([]),
     }),
   filterPresets: (environmentId: string, scope: PresetScope) =>
     queryOptions({

@@ -129,6 +129,9 @@ export const paths = {
     build(['e', env, 'promotions', String(number)], query),
   /** `new=1` opens the dialog that makes one. */
   alerts: (env: string, query?: { pipeline?: string; new?: string }) => build(['e', env, 'alerts'], query),
+  /** Where alerts are sent to; `deliveries` is the endpoint whose deliveries are open. */
+  alertEndpoints: (env: string, query?: { deliveries?: string }) =>
+    build(['e', env, 'alerts', 'endpoints'], query),
   secrets: (env: string, query?: { tab?: 'certificates'; new?: string }) =>
     build(['e', env, 'secrets'], query),
   metrics: (env: string, query?: { tab?: MetricsTab; range?: string }) => build(['e', env, 'metrics'], query),

@@ -32,6 +32,7 @@ export function delayAfter(
 export function readRetryAfter(value: string | null, now: number): number | null {
   if (value === null) return null;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * SECOND;
-  const at = value.length > 40 ? Number.NaN : Date.parse(value);
+  // Date.parse takes many texts that are no HTTP date.
+  const at = /^[A-Za-z]{3,9}, [\w :-]{15,30} GMT$/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }

@@ -8,7 +8,7 @@ import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
-import { Button } from '../../ui/primitives/button.tsx';
+import { Button, ButtonLink } from '../../ui/primitives/button.tsx';
 import { CommandBlock } from '../../ui/primitives/command-block.tsx';
 import { Notice } from '../../ui/primitives/notice.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
@@ -151,7 +151,17 @@ export const AlertsPage = () => {
     </Button>
   );
   return (
-    <Page title="Alerts" actions={rules.data?.length === 0 ? null : add}>
+    <Page
+      title="Alerts"
+      actions={
+        <>
+          <ButtonLink icon="link" to={paths.alertEndpoints(env)}>
+            Endpoints
+          </ButtonLink>
+          {rules.data?.length === 0 ? null : add}
+        </>
+      }
+    >
       <Notice icon="alerts" tone="moving">
         Rules are kept and shown, but <strong>not evaluated yet</strong>: this version raises no alert, even
         when a rule’s condition is met. Watch the overview instead.

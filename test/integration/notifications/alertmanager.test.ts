@@ -1,0 +1,78 @@
+/** A real Alertmanager: alerts that fire, are repeated before they are forgotten, and end. */
+import { expect } from 'chai';
+import { endpointDeliveryOperations } from '../../../controller/insight/notifications/index.ts';
+import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { use } from '../../support/harness/use.ts';
+import { HOUR, MINUTE, SECOND, useNotificationScene } from '../../support/scenes/notifications.ts';
+import { findAlertmanager, startAlertmanager } from '../../support/servers/alertmanager.ts';
+
+(findAlertmanager() === null ? describe.skip : describe)('Alertmanager', () => {
+  const scene = useNotificationScene();
+  const alertmanager = use(startAlertmanager, (one) => one.stop());
+
+  /** Alertmanager has the time of the machine: what ends for it has to end in the past. */
+  const startAgo = (ms: number) => {
+    scene.clock = manualClock(Date.now() - ms);
+  };
+
+  it('gets each alert of a group, and each end of one', async () => {
+    startAgo(HOUR);
+    const { id } = await scene.teamEndpoint(alertmanager.url, { format: 'alertmanager' });
+    const loop = await scene.loop();
+    // More than other formats list.
+    const nodes = Array.from({ length: 120 }, (_, at) => scene.notice({ nodeName: `edge-${at}` }));
+    await scene.enqueue(...nodes);
+    await scene.advance(loop, 15 * SECOND);
+    expect(await scene.deliveries(id)).to.have.length(1);
+    const firing = await alertmanager.alerts();
+    expect(firing).to.have.length(120);
+    const [first] = firing.filter(({ labels }) => labels.node === 'edge-0');
+    expect(first?.labels).to.deep.equal({
+      ...{ alertname: 'Node is down', environment: 'production', team: 'Platform' },
+      ...{ metric: 'node_unreachable', node: 'edge-0', node_id: 'id-of-edge-0' },
+    });
+    expect(first?.annotations.summary).to.equal('edge-0 is unreachable for 60 s');
+    expect(first?.generatorURL).to.match(/\/alerts\?event=/);
+    await scene.enqueue(...nodes.slice(1).map((notice) => scene.resolved(notice)));
+    await scene.advance(loop, 15 * SECOND);
+    const left = await alertmanager.alerts();
+    expect(left.map(({ labels }) => labels.node)).to.deep.equal(['edge-0']);
+    await scene.enqueue(...nodes.slice(0, 1).map((notice) => scene.resolved(notice)));
+    await scene.advance(loop, 15 * SECOND);
+    expect(await alertmanager.alerts()).to.deep.equal([]);
+  });
+
+  it('is sent open alerts again every hour, until they end', async () => {
+    startAgo(5 * HOUR);
+    const { id } = await scene.environmentEndpoint(`${alertmanager.url}/api/v2/alerts`, {
+      format: 'alertmanager',
+    });
+    const loop = await scene.loop();
+    const [stays, ends] = [scene.notice({ nodeName: 'stays' }), scene.notice({ nodeName: 'ends' })];
+    await scene.enqueue(stays, ends);
+    await scene.advance(loop, 55 * MINUTE, MINUTE);
+    await scene.enqueue(scene.resolved(ends));
+    expect(await alertmanager.alerts(), 'their first end has passed').to.deep.equal([]);
+    await scene.advance(loop, 3 * HOUR, MINUTE);
+    expect((await alertmanager.alerts()).map(({ labels }) => labels.node)).to.deep.equal(['stays']);
+    const repeats = (await scene.deliveries(id)).filter((row) => row.repeats);
+    expect(repeats.map(({ state, kind, total }) => `${state} ${kind} ${total}`)).to.deep.equal([
+      'delivered firing 1',
+      'delivered firing 1',
+      'delivered firing 1',
+    ]);
+    await scene.enqueue(scene.resolved(stays));
+    await scene.advance(loop, 2 * HOUR, MINUTE);
+    expect((await scene.deliveries(id)).filter((row) => row.repeats)).to.have.length(3);
+  });
+
+  it('takes a test, which ends by itself', async () => {
+    const { id } = await scene.teamEndpoint(alertmanager.url, { format: 'alertmanager' });
+    const outcome = await scene.scene.execute(endpointDeliveryOperations.testDelivery, scene.context(), {
+      id,
+      teamId: scene.teamId,
+    });
+    expect(outcome).to.include({ state: 'delivered', responseStatus: 200, kind: 'test', error: null });
+    expect((await alertmanager.alerts()).map(({ labels }) => labels.alertname)).to.include('Busy CPU');
+  });
+});
