@@ -28,7 +28,10 @@ const RELEASES_MS = 60_000;
 /** What the audit log may be searched for. */
 const WORDS_MS = 60_000;
 
-const live = (topics: readonly UiTopic[], environmentId?: string): LiveMeta => ({ topics, environmentId });
+export const live = (topics: readonly UiTopic[], environmentId?: string): LiveMeta => ({
+  topics,
+  environmentId,
+});
 
 export const queries = {
   overview: () =>
