@@ -39,7 +39,7 @@ export const queries = {
       queryKey: ['dashboard.operationalOverview'],
       queryFn: () => api.dashboard.operationalOverview.query({}),
       refetchInterval: RATES_MS,
-      meta: live(['pipelines', 'fleet', 'git', 'environments']),
+      meta: live(['pipelines', 'fleet', 'git', 'environments', 'alerts']),
     }),
   dashboardStats: (environmentId: string) =>
     queryOptions({

@@ -1,14 +1,15 @@
 /** An alert event in words. Pure. */
 import { MAINTENANCE } from '../../../../../schemas/alerts/silence-matching.ts';
 import type { AlertEvent, AlertEventChange, AlertSilence } from '../../../../../schemas/api/alerts.ts';
-import type { IconName } from '../../../ui/primitives/icons.tsx';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { formatDuration } from '../../../ui/text/format.ts';
 import { amountText, limitText } from '../rule-text.ts';
 
+type EventIcon = 'alerts' | 'user' | 'held' | 'moving' | 'check';
+
 export type EventState = 'firing' | 'acknowledged' | 'muted' | 'resolved';
 
-export const EVENT_STATES: Readonly<Record<EventState, { tone: Tone; icon: IconName; word: string }>> = {
+export const EVENT_STATES: Readonly<Record<EventState, { tone: Tone; icon: EventIcon; word: string }>> = {
   firing: { tone: 'failed', icon: 'alerts', word: 'Firing' },
   acknowledged: { tone: 'held', icon: 'user', word: 'Acknowledged' },
   muted: { tone: 'unknown', icon: 'held', word: 'Muted' },
@@ -67,7 +68,7 @@ export function muteReason(
 
 interface ChangeLine {
   tone: Tone;
-  icon: IconName;
+  icon: EventIcon;
   title: string;
   /** Behind the title. */
   detail: string;

@@ -1,6 +1,5 @@
 /** What the last evaluation says of a rule: whether it fires, and whether it can. Pure. */
 import type { AlertRule } from '../../../../../schemas/api/alerts.ts';
-import type { IconName } from '../../../ui/primitives/icons.tsx';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { plural } from '../../../ui/text/format.ts';
 import { isNeverMet, watchedNoun } from '../rule-text.ts';
@@ -10,7 +9,7 @@ export const RULE_STATES = ['firing', 'pending', 'cannot-fire', 'ok', 'waiting',
 export interface RuleState {
   kind: (typeof RULE_STATES)[number];
   tone: Tone;
-  icon?: IconName;
+  icon?: 'alerts' | 'warning' | 'dash';
   word: string;
   tip: string;
 }
