@@ -22,7 +22,16 @@ const COLUMNS: Column<AlertEvent>[] = [
     title: 'What happened',
     cell: (event) => <span data-tip={event.message}>{event.message}</span>,
   },
-  { key: 'state', title: 'Status', width: '148px', cell: (event) => <EventBadge event={event} /> },
+  {
+    key: 'state',
+    title: 'Status',
+    width: '148px',
+    cell: (event) => (
+      <span className="alert-state">
+        <EventBadge event={event} />
+      </span>
+    ),
+  },
   {
     key: 'rule',
     title: 'Rule',

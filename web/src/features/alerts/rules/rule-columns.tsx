@@ -25,14 +25,14 @@ export const ruleColumns = (
   },
   {
     key: 'when',
-    title: 'Raised when',
+    title: 'Condition',
     sort: (row) => ruleText(row),
     cell: (row) => <span data-tip={ruleText(row)}>{ruleText(row)}</span>,
   },
   {
     key: 'watches',
     title: 'Watches',
-    width: '12%',
+    width: '150px',
     priority: 2,
     sort: (row) => row.pipelineName,
     cell: (row) =>
@@ -47,7 +47,11 @@ export const ruleColumns = (
     title: 'State',
     width: '136px',
     sort: (row) => (problemOf(row) ? -1 : RULE_STATES.indexOf(ruleState(row, Date.now()).kind)),
-    cell: (row) => <StateBadge rule={row} />,
+    cell: (row) => (
+      <span className="alert-state">
+        <StateBadge rule={row} />
+      </span>
+    ),
   },
   {
     key: 'evaluation',

@@ -100,7 +100,7 @@ const columns = (env: string, mayNot: string | null, act: Act): Column<AlertSile
   {
     key: 'actions',
     title: 'Actions',
-    width: '112px',
+    width: '100px',
     align: 'end',
     cell: (row) => <SilenceActions env={env} silence={row} mayNot={mayNot} act={act} />,
   },
@@ -139,7 +139,6 @@ const SilenceActions = ({ env, silence, mayNot, act }: ActionProps) => {
   return (
     <Button
       size="small"
-      icon="stop"
       disabled={mayNot !== null}
       tip={mayNot ?? undefined}
       aria-label={`End now: ${reason}`}
