@@ -87,6 +87,7 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
   const pullRequest = await rowOf('promotions', 'Pull requests');
   const silent = await rowOf('fleet?health=UNREACHABLE', 'Nodes');
   const group = await rowOf('fleet?view=groups', 'Groups', 'edge');
+  const alert = await rowOf('alerts?tab=history', 'Alerts, newest first');
   const user = await rowOf('settings?tab=users', 'Users', 'Katherine Johnson');
   const other = await otherEnvironment(page, base, env);
   const list: [string, string | null][] = [
@@ -144,7 +145,12 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
     ['pull-request-new', `${env}/promotions?new=1`],
     ['alerts', `${env}/alerts`],
     ['alerts-empty', other && `${other}/alerts`],
-    ['alerts-new', `${env}/alerts?new=1`],
+    ['alerts-history', `${env}/alerts?tab=history`],
+    ['alerts-event', alert],
+    ['alerts-rules', `${env}/alerts?tab=rules`],
+    ['alerts-rules-new', `${env}/alerts?tab=rules&new=1`],
+    ['alerts-silences', `${env}/alerts?tab=silences`],
+    ['alerts-silences-new', `${env}/alerts?tab=silences&new=1`],
     ['secrets', `${env}/secrets`],
     ['secrets-new', `${env}/secrets?new=1`],
     ['certificates', `${env}/secrets?tab=certificates`],

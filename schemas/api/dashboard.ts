@@ -130,11 +130,11 @@ export const PipelineCard = Type.Object({
 /** By name. */
 export const PipelineCards = Type.Array(PipelineCard);
 
-export const PROBLEM_KINDS = ['pipeline', 'node', 'git', 'manifest'] as const;
+export const PROBLEM_KINDS = ['pipeline', 'node', 'git', 'manifest', 'alert'] as const;
 export const Problem = Type.Object({
   key: Type.String(),
   kind: Type.Enum([...PROBLEM_KINDS]),
-  /** That of the pipeline or node; null for the others. */
+  /** That of the pipeline, the node or the alert event; null for the others. */
   id: Nullable(Id),
   /** Of a manifest. */
   path: Nullable(Type.String()),

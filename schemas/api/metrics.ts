@@ -37,7 +37,7 @@ export const Totals = Type.Object({
 });
 export type Totals = Static<typeof Totals>;
 
-export const MARK_KINDS = ['deploy', 'rollout', 'crash'] as const;
+export const MARK_KINDS = ['deploy', 'rollout', 'crash', 'alert'] as const;
 /** What happened at a moment of the window. */
 export const MetricsMark = Type.Object({
   at: Timestamp,
@@ -179,6 +179,8 @@ export const NodeMetrics = Type.Object({
   netTxRate: StepValues,
   /** All pipelines of the node together, for the last 48 hours. */
   pipelines: MetricsSeries,
+  /** Alerts about the node. */
+  marks: Type.Array(MetricsMark),
 });
 export type NodeMetrics = Static<typeof NodeMetrics>;
 

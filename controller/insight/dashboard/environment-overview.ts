@@ -3,6 +3,8 @@ import { type EnvironmentOverview, MAX_PROBLEMS, type Pass } from '../../../sche
 import { gateEnds, UNBOUND } from '../../delivery/bindings/index.ts';
 import { type Joined, readStatusOfMany, sumGates, sumRates } from '../../fleet/status/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
+import { NO_ALERTS, type OpenAlerts } from './alert-problems.ts';
+import { readOpenAlerts } from './alerts-queries.ts';
 import { countNodes, countPipelines } from './counts.ts';
 import { problemsOf } from './problems.ts';
 import {
@@ -22,6 +24,7 @@ export async function readOverviews(
   const joined = await readStatusOfMany(ctx, environmentIds);
   const git = await readGitFacts(ctx.db, environmentIds);
   const bindingIds = [...git.values()].map(({ bindingId }) => bindingId);
+  const alerts = await readOpenAlerts(ctx.db, environmentIds);
   const errors = Map.groupBy(await listFirstImportErrors(ctx.db, bindingIds), ({ bindingId }) => bindingId);
   const passes = Map.groupBy(await listLastPasses(ctx.db, bindingIds), ({ bindingId }) => bindingId);
   return environments.map((environment) => {
@@ -31,26 +34,31 @@ export async function readOverviews(
       facts,
       importErrors: errors.get(bindingId) ?? [],
       passes: (passes.get(bindingId) ?? []).map(({ bindingId, ...pass }) => pass),
+      alerts: alerts.get(environment.environmentId) ?? NO_ALERTS,
+      now: ctx.clock.now(),
     });
   });
 }
 
-interface GitPart {
+interface Parts {
   facts: GitFacts | null;
   importErrors: readonly ImportErrorRow[];
   passes: Pass[];
+  alerts: OpenAlerts;
+  now: number;
 }
 
 function overviewOf(
   environment: EnvironmentRef,
   joined: Joined,
-  { facts, importErrors, passes }: GitPart,
+  { facts, importErrors, passes, alerts, now }: Parts,
 ): EnvironmentOverview {
   const problems = problemsOf(
     joined,
     facts && { lastError: facts.lastError, suspended: facts.suspendedAt !== null, importErrors },
+    { alerts, now },
   );
-  const unlisted = (facts?.importErrorCount ?? 0) - importErrors.length;
+  const unlisted = (facts?.importErrorCount ?? 0) - importErrors.length + alerts.total - alerts.listed.length;
   return {
     ...environment,
     git: {

@@ -1,6 +1,7 @@
 /** The current problems of an environment, worst first. Pure. */
 import type { Problem } from '../../../schemas/api/dashboard.ts';
 import type { Joined, NodeStatus, PipelineStatus } from '../../fleet/status/index.ts';
+import { alertProblems, NO_ALERTS, type OpenAlerts } from './alert-problems.ts';
 
 export interface GitErrors {
   lastError: string | null;
@@ -14,13 +15,24 @@ const number = new Intl.NumberFormat('en', { notation: 'compact', maximumSignifi
 const rate = (perSecond: number) => `${number.format(perSecond)}/s`;
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-export function problemsOf({ pipelines, nodes }: Joined, git: GitErrors | null): Problem[] {
+/** `alerts`: an alert about the same replaces what is derived. */
+export function problemsOf(
+  { pipelines, nodes }: Joined,
+  git: GitErrors | null,
+  { alerts, now }: { alerts: OpenAlerts; now: number } = { alerts: NO_ALERTS, now: 0 },
+): Problem[] {
+  const covered = new Set([
+    ...alerts.nodeIds.map((id) => `node-${id}`),
+    ...alerts.pipelineIds.map((id) => `crash-${id}`),
+  ]);
   const anyUnreachable = nodes.some(({ health }) => health === 'UNREACHABLE');
-  return [
+  const derived = [
     ...pipelines.flatMap((status) => pipelineProblems(status, anyUnreachable)),
     ...nodes.flatMap(nodeProblems),
-    ...(git ? gitProblems(git) : []),
-  ].sort((a, b) => b.harm - a.harm || a.title.localeCompare(b.title));
+  ].filter(({ key, tone }) => tone !== 'failed' || !covered.has(key));
+  return [...derived, ...alertProblems(alerts.listed, now), ...(git ? gitProblems(git) : [])].sort(
+    (a, b) => b.harm - a.harm || a.title.localeCompare(b.title),
+  );
 }
 
 function pipelineProblems(

@@ -27,7 +27,7 @@ import { query } from '../../platform/operation/operation.ts';
 import type { EnvironmentFilter, SeriesOptions } from './minutes/minute-store.ts';
 import { componentsNow } from './series/components-now.ts';
 import { emptySeries } from './series/empty-series.ts';
-import { readHourExits, readMarks } from './series/marks-queries.ts';
+import { readAlertMarks, readHourExits, readMarks } from './series/marks-queries.ts';
 import {
   environmentSource,
   largestSeries,
@@ -211,7 +211,8 @@ export const nodeMetrics = query({
       options,
     );
     const host = await store.readHost(ctx.db, nodeId, window);
-    return { nodeId, ...shown(window), ...host, pipelines: throughput };
+    const marks = await readAlertMarks(ctx.db, { nodeId }, window);
+    return { nodeId, ...shown(window), ...host, pipelines: throughput, marks };
   },
 });
 

@@ -54,7 +54,7 @@ describe('the page of alert rules', function () {
   }
 
   it('makes a rule, and says in words what it means before it is made', async () => {
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     await make('Busy CPU', async (form) => {
       await form.getByLabel('Threshold, per cent').fill('95.5');
       await form.getByLabel('For how long, in seconds').fill('300');
@@ -67,7 +67,7 @@ describe('the page of alert rules', function () {
   });
 
   it('asks a rule about a fact for no number, and ties a rule to a pipeline', async () => {
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     await make('Orders crash', async (form) => {
       await form.getByLabel('Watches').selectOption('orders');
       await form.getByLabel('Raised when').selectOption('A pipeline has crashed');
@@ -78,7 +78,7 @@ describe('the page of alert rules', function () {
   });
 
   it('narrows the rules to those of a pipeline, in the address', async () => {
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     await row('Busy CPU').waitFor();
     await page.getByLabel('Watches').selectOption('orders');
     await page.waitForURL(/pipeline=/);
@@ -92,7 +92,7 @@ describe('the page of alert rules', function () {
   });
 
   it('changes a rule and keeps it silent', async () => {
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     await page.getByRole('button', { name: 'Change Busy CPU' }).click();
     const form = dialog('Change Busy CPU');
     await settles(() => form.getByLabel('Watches').count(), 0, 'what it watches stays');
@@ -108,7 +108,7 @@ describe('the page of alert rules', function () {
   });
 
   it('shows in the dialog why a rule is refused', async () => {
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     await page.getByRole('button', { name: 'New alert rule' }).click();
     const form = dialog('New alert rule');
     await form.getByLabel('Name').fill('busy cpu');
@@ -122,7 +122,7 @@ describe('the page of alert rules', function () {
   });
 
   it('gives the place of a rule that git describes instead of buttons', async () => {
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     const link = row('From git').getByRole('link', { name: 'In git at staging/alerts/memory.yaml:1' });
     await link.waitFor();
     await settles(() => page.getByRole('button', { name: 'Change From git' }).count(), 0);
@@ -142,12 +142,12 @@ describe('the page of alert rules', function () {
     await form.waitFor();
     await closeByEscape(page);
     await form.waitFor({ state: 'hidden' });
-    expect(new URL(page.url()).search).to.equal('');
+    expect(new URL(page.url()).search).to.equal('?tab=rules');
   });
 
   it('lets a viewer look and change nothing', async () => {
     const viewer = await session.as('VIEWER');
-    await viewer.goto(session.at('alerts'));
+    await viewer.goto(session.at('alerts?tab=rules'));
     await viewer.getByRole('table', { name: 'Alert rules' }).waitFor();
     for (const name of ['New alert rule', 'Change Busy CPU', 'Delete Busy CPU'])
       await settles(() => viewer.getByRole('button', { name }).isDisabled(), true, name);
@@ -155,7 +155,7 @@ describe('the page of alert rules', function () {
   });
 
   it('hides a column, and hides it in another browser of the same person too', async () => {
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     await row('Busy CPU').waitFor();
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('menuitemcheckbox', { name: 'Watches' }).click();
@@ -164,7 +164,7 @@ describe('the page of alert rules', function () {
       what: 'the choice to be kept for other browsers',
     });
     const other = await session.another();
-    await other.goto(session.at('alerts'));
+    await other.goto(session.at('alerts?tab=rules'));
     const header = other.getByRole('table', { name: 'Alert rules' }).getByRole('columnheader');
     await header.filter({ hasText: 'Name' }).waitFor();
     await header.filter({ hasText: 'Watches' }).waitFor({ state: 'detached' });
@@ -175,7 +175,7 @@ describe('the page of alert rules', function () {
   });
 
   it('says what nothing watches any more before a rule is deleted', async () => {
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     await page.getByRole('button', { name: 'Delete Orders crash' }).click();
     const form = dialog('Delete Orders crash');
     await form.getByText('Pipeline has crashed for 60 s, for orders').waitFor();
@@ -186,7 +186,7 @@ describe('the page of alert rules', function () {
 
   it('has no violation that axe-core finds in its dialogs, and is no wider than a phone', async () => {
     const found: string[] = [];
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     await row('Busy CPU').waitFor();
     found.push(...(await violationsInBothSchemes(page, 'alert rules')));
     found.push(...(await beyondAPhone(page, 'alert rules')));

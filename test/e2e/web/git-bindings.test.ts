@@ -302,7 +302,7 @@ describe('binding an environment on the git page', function () {
     await applied(env, 'edges');
     for (const [path, place] of [
       ['fleet?view=groups', 'environments/policy/edges.yaml:1'],
-      ['alerts', 'environments/policy/cpu.yaml:1'],
+      ['alerts?tab=rules', 'environments/policy/cpu.yaml:1'],
     ] as const) {
       await page.goto(session.at(path, env));
       await page.getByRole('link', { name: `In git at ${place}` }).waitFor();

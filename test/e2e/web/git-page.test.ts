@@ -285,7 +285,7 @@ describe('the git page', function () {
 
   it('says before an edit that it becomes a pull request, and after it which one', async () => {
     await configure({ policy: { uiEdits: 'propose' } });
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     await page.getByRole('button', { name: 'Change Busy CPU' }).click();
     const form = dialog('Change Busy CPU');
     await form.getByText(/becomes a pull request: nothing changes here before it is merged/).waitFor();
@@ -300,7 +300,7 @@ describe('the git page', function () {
 
   it('commits an edit in the name of whoever made it, and shows it come back', async () => {
     await configure({ policy: { uiEdits: 'commit' } });
-    await page.goto(session.at('alerts'));
+    await page.goto(session.at('alerts?tab=rules'));
     await page.getByRole('button', { name: 'Change Busy CPU' }).click();
     const form = dialog('Change Busy CPU');
     await form.getByText(/becomes a commit in your name/).waitFor();

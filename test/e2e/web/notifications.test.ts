@@ -47,7 +47,7 @@ describe('the page of endpoints', function () {
   });
 
   it('makes an endpoint, with an example of its messages and a secret that is shown once', async () => {
-    await page.goto(session.at('alerts/endpoints'));
+    await page.goto(session.at('alerts?tab=endpoints'));
     await page.getByRole('button', { name: 'New endpoint' }).click();
     const form = dialog('New endpoint');
     await form.getByLabel('Name').fill('On call');
@@ -71,7 +71,7 @@ describe('the page of endpoints', function () {
   });
 
   it('sends a test that arrives', async () => {
-    await page.goto(session.at('alerts/endpoints'));
+    await page.goto(session.at('alerts?tab=endpoints'));
     await choose('On call', 'Show deliveries and test');
     const deliveries = dialog('Deliveries to On call');
     await deliveries.getByRole('heading', { name: 'Nothing was sent yet' }).waitFor();
@@ -104,7 +104,7 @@ describe('the page of endpoints', function () {
       ]),
     );
     const id = await db('webhook_endpoints').first('id');
-    await page.goto(session.at(`alerts/endpoints?deliveries=${id?.id}`));
+    await page.goto(session.at(`alerts?tab=endpoints&deliveries=${id?.id}`));
     const failed = dialog('Deliveries to On call')
       .getByRole('listitem')
       .filter({ hasText: 'Node is down fires' });
@@ -124,7 +124,7 @@ describe('the page of endpoints', function () {
   });
 
   it('disables an endpoint, rotates its secret, and shows why a change is refused', async () => {
-    await page.goto(session.at('alerts/endpoints'));
+    await page.goto(session.at('alerts?tab=endpoints'));
     await choose('On call', 'Disable');
     await row('On call').getByText('Disabled', { exact: true }).waitFor();
     await choose('On call', 'Rotate the secret');
@@ -144,7 +144,7 @@ describe('the page of endpoints', function () {
   });
 
   it('fits a phone', async () => {
-    await page.goto(session.at('alerts/endpoints'));
+    await page.goto(session.at('alerts?tab=endpoints'));
     await row('On call').waitFor();
     expect(await beyondAPhone(page, 'endpoints')).to.deep.equal([]);
     await choose('On call', 'Show deliveries and test');
@@ -154,13 +154,13 @@ describe('the page of endpoints', function () {
 
   it('shows viewers what there is, and lets editors make endpoints of their environment', async () => {
     const viewer = await session.as('VIEWER');
-    await viewer.goto(session.at('alerts/endpoints'));
+    await viewer.goto(session.at('alerts?tab=endpoints'));
     await row('On call', viewer).waitFor();
     await settles(() => viewer.getByRole('button', { name: 'New endpoint' }).isDisabled(), true);
     await row('On call', viewer).getByRole('button', { name: 'Actions of On call' }).click();
     await settles(() => viewer.getByRole('menuitem', { name: 'Delete' }).isDisabled(), true);
     const editor = await session.as('EDITOR');
-    await editor.goto(session.at('alerts/endpoints'));
+    await editor.goto(session.at('alerts?tab=endpoints'));
     await editor.getByRole('button', { name: 'New endpoint' }).click();
     const form = editor.getByRole('dialog', { name: 'New endpoint' });
     await form.getByRole('textbox', { name: 'URL' }).fill(receiver.url);
@@ -169,7 +169,7 @@ describe('the page of endpoints', function () {
   });
 
   it('deletes an endpoint', async () => {
-    await page.goto(session.at('alerts/endpoints'));
+    await page.goto(session.at('alerts?tab=endpoints'));
     await choose('On call', 'Delete');
     await dialog('Delete On call').getByRole('button', { name: 'Delete the endpoint' }).click();
     await row('On call').waitFor({ state: 'detached' });

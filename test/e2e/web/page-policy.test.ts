@@ -11,7 +11,8 @@ import { launch, signIn } from './browser.ts';
 const OF_ONE_FORM = 1;
 /** Opened by a button or a key, and found by no link. */
 const MORE = [
-  ...['pipelines?new=1', 'promotions?new=1', 'alerts?new=1', 'secrets?new=1', 'secrets?tab=certificates'],
+  ...['pipelines?new=1', 'promotions?new=1', 'secrets?new=1', 'secrets?tab=certificates'],
+  ...['alerts?tab=history', 'alerts?tab=rules&new=1', 'alerts?tab=silences&new=1'],
   ...['playground?tab=config', 'fleet?view=matrix', 'fleet?view=groups', 'git?tab=plan', 'git?tab=settings'],
   ...['library?tab=snippets', 'library?tab=shared', 'settings'],
   ...['environment', 'members', 'access', 'users', 'teams', 'sso', 'scim', 'server'].map(

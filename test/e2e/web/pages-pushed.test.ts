@@ -76,7 +76,7 @@ describe('the pages of what was pushed', function () {
     session = await openSession();
     errors = watchForErrors(session.page);
     clone = await Clone.of(session.target.cloneUrl);
-    await session.page.goto(at('alerts'));
+    await session.page.goto(at('alerts?tab=rules'));
     await session.page.getByRole('table', { name: 'Alert rules' }).getByText('Node unreachable').waitFor();
     await clone.push('Rules, a group, two pipelines', {
       [`${FOLDER}/alerts/cpu.yaml`]: rule('Busy CPU', '{ metric: cpu_usage, condition: gt, threshold: 90 }'),
@@ -108,14 +108,15 @@ describe('the pages of what was pushed', function () {
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
   }
 
-  it('brings rules into the open page, each in words, and says that none is evaluated', async () => {
+  it('brings rules into the open page, each in words, with what its last evaluation saw', async () => {
     const { page } = session;
     const table = page.getByRole('table', { name: 'Alert rules' });
     const row = table.getByRole('row', { name: /Busy CPU/ });
     await row.getByText('CPU usage above 90 % for 60 s').waitFor({ timeout: 30_000 });
     await row.getByText('whole environment').waitFor();
     await row.getByRole('link', { name: 'alerts/cpu.yaml:1', exact: true }).waitFor();
-    await page.getByText('not evaluated yet').waitFor();
+    await row.getByText(/^1 series/).waitFor({ timeout: 30_000 });
+    await row.getByText('OK', { exact: true }).waitFor({ timeout: 60_000 });
     const silent = table.getByRole('row', { name: /Errors in orders/ });
     await silent.getByText('Silent', { exact: true }).waitFor();
     await silent.getByRole('link', { name: 'orders', exact: true }).click();
@@ -124,7 +125,7 @@ describe('the pages of what was pushed', function () {
 
   it('names a refused rule with its line, and filters the others in the address', async () => {
     const { page } = session;
-    await page.goto(at('alerts'));
+    await page.goto(at('alerts?tab=rules'));
     const problem = page.getByRole('list', { name: 'Manifests with a problem' }).getByRole('listitem');
     await problem.getByRole('link', { name: /alerts\/bad\.yaml:\d+/ }).waitFor();
     await problem.getByText('not-there').waitFor();
@@ -186,7 +187,7 @@ describe('the pages of what was pushed', function () {
     const news = (url: URL) => url.pathname === '/api/events';
     await page.route(news, () => {});
     for (const { procedure, path, what, table } of [
-      { procedure: 'alert.listRules', path: 'alerts', what: 'Alert rules', table: 'Alert rules' },
+      { procedure: 'alert.listRules', path: 'alerts?tab=rules', what: 'Alert rules', table: 'Alert rules' },
       { procedure: 'nodeGroup.list', path: 'fleet?view=groups', what: 'Groups', table: 'Groups' },
     ]) {
       const failing = (url: URL) => url.pathname === `/api/trpc/${procedure}`;
@@ -369,7 +370,7 @@ describe('the pages of what was pushed', function () {
     const look = async (where: string): Promise<void> => {
       found.push(...(await violationsInBothSchemes(page, where)), ...(await beyondAPhone(page, where)));
     };
-    await page.goto(at('alerts'));
+    await page.goto(at('alerts?tab=rules'));
     await page.getByRole('table', { name: 'Alert rules' }).waitFor();
     await page.getByRole('list', { name: 'Manifests with a problem' }).waitFor();
     await look('alerts');

@@ -1,4 +1,5 @@
 /** metrics.*, pipeline.metrics, fleet.nodeMetrics and dashboard.chartMetrics over what was recorded. */
+
 import { expect } from 'chai';
 import type { Static } from 'typebox';
 import { packMinutes } from '../../../controller/insight/telemetry/index.ts';
@@ -9,12 +10,14 @@ import type {
   ComponentLatencyHistory,
   ComponentMetrics,
   LiveRates,
+  MetricsMark,
   NodeMetrics,
   NodePipelineRates,
   PipelineMetrics,
   StepValues,
 } from '../../../schemas/api/metrics.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
+import { insertAlertEvent } from '../../support/fixtures/alert-events.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { QUIET } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
@@ -186,6 +189,29 @@ for (const { name, find, start, isPacked = false } of STORES)
       const [deploy] = marks.filter(({ kind }) => kind === 'deploy');
       expect(deploy).to.deep.include({ version: 1, text: 'Version 1 was deployed' });
       expect(deploy?.commit).to.match(/^[0-9a-f]{40}$/);
+    });
+
+    it('mark alerts on the charts of their pipeline and of their node', async () => {
+      const { environmentId, pipelineId } = teams.ours;
+      const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+      const about = { environmentId, pipelineId, nodeId: firstNode };
+      const message = 'orders crashed on node-1';
+      await insertAlertEvent(test.db, { id: 'seen', ...about, message, openedAt: ago(30) });
+      await insertAlertEvent(test.db, { id: 'before', ...about, openedAt: ago(300) });
+      await insertAlertEvent(test.db, { id: 'elsewhere', environmentId, openedAt: ago(20) });
+      await test
+        .db('alert_event_changes')
+        .insert({ event_id: 'seen', at: ago(10), kind: 'fired_again', value: 1 });
+      const alerts = (marks: readonly MetricsMark[]) =>
+        marks
+          .filter(({ kind }) => kind === 'alert')
+          .map(({ at, text }) => `${Math.round((Date.now() - ms(at)) / 60_000)} min: ${text}`);
+      const expected = [`30 min: ${message}`, `10 min: ${message}`];
+      expect(alerts((await metrics({ minutes: 60 })).marks)).to.deep.equal(expected);
+      const host = (nodeId: string) =>
+        teams.viewer.query<NodeMetrics>('fleet.nodeMetrics', { nodeId, minutes: 60 });
+      expect(alerts((await host(firstNode)).marks)).to.deep.equal(expected);
+      expect((await host(secondNode)).marks).to.deep.equal([]);
     });
 
     it('are those of a host, and what its pipelines moved', async () => {

@@ -2,6 +2,11 @@ import { expect } from 'chai';
 import { DEFAULT_FLEET_SETTINGS } from '../../../controller/fleet/settings/index.ts';
 import { type Joined, join } from '../../../controller/fleet/status/join-status.ts';
 import type { Observed } from '../../../controller/fleet/status/queries.ts';
+import {
+  NO_ALERTS,
+  type OpenAlert,
+  type OpenAlerts,
+} from '../../../controller/insight/dashboard/alert-problems.ts';
 import { countNodes, countPipelines, stateOf } from '../../../controller/insight/dashboard/counts.ts';
 import { type GitErrors, problemsOf } from '../../../controller/insight/dashboard/problems.ts';
 import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/fixtures/status.ts';
@@ -118,5 +123,46 @@ describe('the counts of an environment', () => {
     expect(total).to.equal(2);
     expect(Object.values(states).reduce((sum, count) => sum + count)).to.equal(2);
     expect(counts).to.include({ draft: 1, held: 1 });
+  });
+
+  describe('by alerts', () => {
+    const alert = (more: Partial<OpenAlert> = {}): OpenAlert => ({
+      ...{ id: 'a1', metric: 'node_unreachable', ruleName: 'Silent nodes', message: 'edge is unreachable' },
+      ...{ status: 'firing', acknowledgedBy: null, openedAt: new Date(NOW - 12 * 60_000), others: 0 },
+      ...more,
+    });
+    const withAlerts = (status: Joined, alerts: Partial<OpenAlerts>) =>
+      problemsOf(status, null, { alerts: { ...NO_ALERTS, ...alerts }, now: NOW });
+
+    it('is an alert with its rule and since when, in the place of the silent node', () => {
+      const status = joined({ nodes: [silent] });
+      const [problem, ...others] = withAlerts(status, { listed: [alert()], total: 1, nodeIds: ['n1'] });
+      expect(others).to.deep.equal([]);
+      expect(problem).to.deep.equal({
+        ...{ key: 'alert-a1', kind: 'alert', id: 'a1', path: null, line: null, tone: 'failed', harm: 80 },
+        ...{ title: 'edge is unreachable', note: 'Rule Silent nodes, for 12 min' },
+      });
+      const other = withAlerts(status, { listed: [alert()], total: 1, nodeIds: ['n2'] });
+      expect(other.map(({ key }) => key)).to.have.members(['alert-a1', 'node-n1']);
+    });
+
+    it('is an alert in the place of the crash, once for all nodes of the pipeline', () => {
+      const crashed = alert({ metric: 'pipeline_crashed', message: 'web crashed on n1', others: 2 });
+      const found = withAlerts(joined({ reports: [crash] }), {
+        listed: [crashed],
+        total: 1,
+        pipelineIds: ['p1'],
+      });
+      expect(found.map(({ title }) => title)).to.deep.equal(['web crashed on n1, and on 2 more nodes']);
+    });
+
+    it('is less bad once somebody has acknowledged it', () => {
+      const [problem] = withAlerts(joined(), {
+        listed: [alert({ status: 'acknowledged', acknowledgedBy: 'ada@example.org' })],
+        total: 1,
+      });
+      expect(problem).to.include({ tone: 'held', harm: 50 });
+      expect(problem?.note).to.equal('Rule Silent nodes, for 12 min; acknowledged by ada@example.org');
+    });
   });
 });

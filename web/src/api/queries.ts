@@ -33,7 +33,10 @@ const STREAMS_MS = 5_000;
 /** What the audit log may be searched for. */
 const WORDS_MS = 60_000;
 
-const live = (topics: readonly UiTopic[], environmentId?: string): LiveMeta => ({ topics, environmentId });
+export const live = (topics: readonly UiTopic[], environmentId?: string): LiveMeta => ({
+  topics,
+  environmentId,
+});
 
 export const queries = {
   overview: () =>
@@ -41,7 +44,7 @@ export const queries = {
       queryKey: ['dashboard.operationalOverview'],
       queryFn: () => api.dashboard.operationalOverview.query({}),
       refetchInterval: RATES_MS,
-      meta: live(['pipelines', 'fleet', 'git', 'environments']),
+      meta: live(['pipelines', 'fleet', 'git', 'environments', 'alerts']),
     }),
   dashboardStats: (environmentId: string) =>
     queryOptions({

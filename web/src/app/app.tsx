@@ -46,11 +46,6 @@ const GroupPage = lazy(() =>
 const AlertsPage = lazy(() =>
   import('../features/alerts/alerts-page.tsx').then((module) => ({ default: module.AlertsPage })),
 );
-const EndpointsPage = lazy(() =>
-  import('../features/notifications/endpoints-page.tsx').then((module) => ({
-    default: module.EndpointsPage,
-  })),
-);
 const PipelinePage = lazy(() =>
   import('../features/pipeline/pipeline-page.tsx').then((module) => ({ default: module.PipelinePage })),
 );
@@ -255,7 +250,6 @@ const Pages = () => (
           <Route path="fleet/:nodeId" element={<NodePage />} />
           <Route path="fleet/groups/:groupId" element={<GroupPage />} />
           <Route path="alerts" element={<AlertsPage />} />
-          <Route path="alerts/endpoints" element={<EndpointsPage />} />
           <Route path="library" element={<LibraryPage />} />
           <Route path="playground" element={<PlaygroundPage />} />
           <Route path="git" element={<GitPage />} />

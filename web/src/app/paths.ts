@@ -29,6 +29,9 @@ export type LibraryTab = 'templates' | 'snippets' | 'shared';
 
 export type GitTab = 'plan' | 'drift' | 'holds' | 'passes' | 'settings';
 
+/** Absent: `firing`. */
+export type AlertsTab = 'firing' | 'history' | 'rules' | 'silences' | 'endpoints';
+
 export type PromotionsTab = 'requests';
 /** What a phone shows of a pull request at a time. */
 export type PullRequestPart = 'plan' | 'talk';
@@ -61,6 +64,8 @@ export const paths = {
       focus?: string;
       level?: string;
       node?: string;
+      /** With `to`, the time of charts, as ISO 8601 has it. */
+      from?: string;
       /** Key of a component, with `.port` for a named output. */
       component?: string;
       /** `1` opens the dialog, `canary` with some nodes first. */
@@ -93,6 +98,9 @@ export const paths = {
     query?: {
       level?: string;
       pipeline?: string;
+      /** The time of charts, as ISO 8601 has it. */
+      from?: string;
+      to?: string;
       /** Opens the dialog of an action. */
       do?: 'maintenance';
     },
@@ -127,11 +135,28 @@ export const paths = {
   ) => build(['e', env, 'promotions'], query),
   pullRequest: (env: string, number: number, query?: { part?: PullRequestPart; file?: string }) =>
     build(['e', env, 'promotions', String(number)], query),
-  /** `new=1` opens the dialog that makes one. */
-  alerts: (env: string, query?: { pipeline?: string; new?: string }) => build(['e', env, 'alerts'], query),
-  /** Where alerts are sent to; `deliveries` is the endpoint whose deliveries are open. */
-  alertEndpoints: (env: string, query?: { deliveries?: string }) =>
-    build(['e', env, 'alerts', 'endpoints'], query),
+  alerts: (
+    env: string,
+    query?: {
+      tab?: AlertsTab;
+      /** An event with its timeline, in the place of the tabs. */
+      event?: string;
+      /** Of `history` and `rules`: those about a pipeline. */
+      pipeline?: string;
+      /** Of `history`. */
+      rule?: string;
+      node?: string;
+      status?: string;
+      /** Of `rules`: the filter. */
+      q?: string;
+      /** The silence that is marked in the list. */
+      silence?: string;
+      /** Of `endpoints`: the one whose deliveries are open. */
+      deliveries?: string;
+      /** `1` opens the dialog that makes a rule, or a silence. */
+      new?: string;
+    },
+  ) => build(['e', env, 'alerts'], query),
   secrets: (env: string, query?: { tab?: 'certificates'; new?: string }) =>
     build(['e', env, 'secrets'], query),
   metrics: (env: string, query?: { tab?: MetricsTab; range?: string }) => build(['e', env, 'metrics'], query),

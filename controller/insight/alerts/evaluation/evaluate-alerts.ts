@@ -1,5 +1,6 @@
 /** One evaluation of the alert rules of an environment: reads, evaluates, and writes what has changed in one transaction. */
 import type { Knex } from 'knex';
+import { MAINTENANCE } from '../../../../schemas/alerts/silence-matching.ts';
 import { readCells } from '../../../fleet/status/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { newId } from '../../../platform/operation/ids.ts';
@@ -14,7 +15,6 @@ import {
   resolveEvents,
   updateOpen,
 } from '../events/store.ts';
-import { MAINTENANCE } from '../silences/matching.ts';
 import { listActiveSilences } from '../silences/store.ts';
 import type { CounterWindows } from './counter-windows.ts';
 import { readCounters } from './counters-queries.ts';

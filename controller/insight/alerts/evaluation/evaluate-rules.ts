@@ -1,6 +1,6 @@
 /** What one evaluation of an environment's rules finds. Nothing is written here. */
 import { setImmediate } from 'node:timers/promises';
-import { type ActiveSilence, mutedBy } from '../silences/matching.ts';
+import { type ActiveSilence, mutedBy } from '../../../../schemas/alerts/silence-matching.ts';
 import { type Observation, type Subject, seriesOf, subjectKey } from './series.ts';
 import { type AlertState, type Condition, holds, NO_STATE, step } from './step.ts';
 

@@ -1,5 +1,5 @@
 /** One sentence on an event: what is wrong, and where. Pure. */
-import type { Condition } from './step.ts';
+import { type Condition, holds } from './step.ts';
 
 export interface EventText extends Condition {
   nodeName: string | null;
@@ -22,7 +22,8 @@ export function eventMessage(event: EventText): string {
   const forTime = durationSeconds > 0 ? ` for ${durationText(durationSeconds)}` : '';
   const compared = `${COMPARISONS[condition]} ${number.format(threshold)}`;
   // A rule may ask for the opposite: a node that is reachable, an engine that has not crashed.
-  const isOpposite = value === 0;
+  // The value may be that of the end already; only where both values meet the condition it says which one does.
+  const isOpposite = holds(event, 1) && holds(event, 0) ? value === 0 : !holds(event, 1);
   if (metric === 'node_unreachable')
     return `${node} is ${isOpposite ? 'reachable' : 'unreachable'}${forTime}`;
   if (metric === 'pipeline_crashed')

@@ -1,10 +1,10 @@
 import type { Knex } from 'knex';
+import type { ActiveSilence } from '../../../../schemas/alerts/silence-matching.ts';
 import type { AlertSilence } from '../../../../schemas/api/alerts.ts';
 import type { LabelMap } from '../../../../schemas/api/common.ts';
 import type { ColumnTypes } from '../../../delivery/ownership/index.ts';
 import { datedOrigin } from '../../../fleet/status/index.ts';
 import { newId } from '../../../platform/operation/ids.ts';
-import type { ActiveSilence } from './matching.ts';
 
 /** Column types for `writeOwned`. */
 export const SILENCE_COLUMNS: ColumnTypes = {

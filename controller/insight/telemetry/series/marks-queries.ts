@@ -1,4 +1,4 @@
-/** What happened to a pipeline while its chart was drawn: deploys, steps of rollouts, exits of engines. */
+/** What happened to a pipeline or a node while its chart was drawn: deploys, steps of rollouts, exits of engines, alerts. */
 import type { Knex } from 'knex';
 import type { MetricsMark } from '../../../../schemas/api/metrics.ts';
 import { minutesOf } from '../minutes/packing-store.ts';
@@ -28,7 +28,9 @@ export async function readMarks(
      ORDER BY r.created_at DESC LIMIT ${MAX_MARKS}`,
     window,
   );
+  const alerts = await readAlertMarks(db, { pipelineId }, { from, to });
   return [
+    ...alerts,
     ...deploys.map(
       ({ at, version, commit }): MetricsMark => ({
         ...{ at, kind: 'deploy', text: `Version ${version} was deployed`, version, commit },
@@ -44,6 +46,25 @@ export async function readMarks(
       }),
     ),
   ].sort((a, b) => a.at.getTime() - b.at.getTime());
+}
+
+/** When alerts about the pipeline, or about the node, fired: an event that flaps has fired several times. */
+export async function readAlertMarks(
+  db: Knex,
+  about: { pipelineId: string } | { nodeId: string },
+  { from, to }: Pick<Window, 'from' | 'to'>,
+): Promise<MetricsMark[]> {
+  const [column, id] = 'nodeId' in about ? ['node_id', about.nodeId] : ['pipeline_id', about.pipelineId];
+  const { rows } = await db.raw<{ rows: { at: Date; text: string }[] }>(
+    `SELECT c.at, e.message AS text FROM alert_events e JOIN alert_event_changes c ON c.event_id = e.id
+     WHERE e.${column} = :id AND e.opened_at >= :from AND e.fired_at < :to
+       AND c.kind IN ('fired', 'fired_again') AND c.at >= :from AND c.at < :to
+     ORDER BY c.at DESC LIMIT ${MAX_MARKS}`,
+    { id, from: new Date(from), to: new Date(to) },
+  );
+  return rows
+    .map(({ at, text }): MetricsMark => ({ at, kind: 'alert', text, version: null, commit: null }))
+    .reverse();
 }
 
 /** When engines of the pipeline ended, and how many in that step: the newest. */

@@ -4,7 +4,7 @@ import type { NodeMetrics, StepValues } from '../../../../schemas/api/metrics.ts
 import { minutesOf } from '../minutes/packing-store.ts';
 import type { Window } from './window.ts';
 
-export type HostSeries = Omit<NodeMetrics, 'nodeId' | 'from' | 'to' | 'stepSeconds' | 'pipelines'>;
+export type HostSeries = Omit<NodeMetrics, 'nodeId' | 'from' | 'to' | 'stepSeconds' | 'pipelines' | 'marks'>;
 
 /** Of `node_minutes`. */
 export const HOST_COLUMNS = [

@@ -6,6 +6,7 @@ import { EnvironmentTag } from '../../ui/primitives/environment-tag.tsx';
 import { Icon, Logo } from '../../ui/primitives/icons.tsx';
 import { samePageIn } from '../paths.ts';
 import { usePlace } from '../scope.tsx';
+import { Bell } from './bell.tsx';
 import { UserMenu } from './user-menu.tsx';
 
 interface Props {
@@ -25,6 +26,7 @@ export const TopBar = ({ openPalette, openShortcuts }: Props) => (
       <kbd>Ctrl K</kbd>
     </button>
     <LiveDot />
+    <Bell />
     <UserMenu openShortcuts={openShortcuts} />
   </header>
 );

@@ -1,258 +1,142 @@
-import { NativeSelect } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useMemo, useState } from 'react';
-import { Link } from 'react-router';
-import type { AlertRule } from '../../../../schemas/api/alerts.ts';
-import { queries } from '../../api/queries.ts';
-import { paths } from '../../app/paths.ts';
+/** What fires, what has fired, the rules, what is silenced, and where alerts are sent to. */
+import './alerts.css';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useLocation, useNavigate } from 'react-router';
+import { type AlertsTab, paths } from '../../app/paths.ts';
+import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
-import { Badge } from '../../ui/primitives/badge.tsx';
-import { Button, ButtonLink } from '../../ui/primitives/button.tsx';
-import { CommandBlock } from '../../ui/primitives/command-block.tsx';
-import { Notice } from '../../ui/primitives/notice.tsx';
+import { Button } from '../../ui/primitives/button.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
-import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
-import { type Column, DataTable } from '../../ui/table/data-table.tsx';
-import { momentColumn } from '../../ui/table/time-column.tsx';
-import { conditionTone } from '../gate/condition-list.tsx';
-import { ManifestProblems, OwnedActions, OwnerCell, problemOf } from '../ownership/manifest-owner.tsx';
+import { PageTabs } from '../../ui/primitives/page-tabs.tsx';
+import { EndpointsTab } from '../notifications/endpoints-tab.tsx';
+import { AcknowledgeDialog } from './events/acknowledge-dialog.tsx';
+import type { EventAction } from './events/event-actions.tsx';
+import { matchersOf } from './events/event-text.ts';
+import { EventView } from './events/event-view.tsx';
+import { FiringTab } from './events/firing-tab.tsx';
+import { HistoryTab } from './events/history-tab.tsx';
 import { DeleteRuleDialog, type RuleAction, RuleDialog } from './rule-dialogs.tsx';
-import { ruleText } from './rule-text.ts';
+import { RulesTab } from './rules/rules-tab.tsx';
+import { EndSilenceDialog, type SilenceAction, SilenceDialog } from './silences/silence-dialogs.tsx';
+import { SilencesTab } from './silences/silences-tab.tsx';
 
-const columns = (env: string, mayEdit: boolean, act: (action: RuleAction) => void): Column<AlertRule>[] => [
-  {
-    key: 'name',
-    title: 'Name',
-    width: '18%',
-    sort: (row) => row.name,
-    cell: (row) => <b data-tip={row.name}>{row.name}</b>,
-  },
-  {
-    key: 'when',
-    title: 'Raised when',
-    sort: (row) => ruleText(row),
-    cell: (row) => <span data-tip={ruleText(row)}>{ruleText(row)}</span>,
-  },
-  {
-    key: 'watches',
-    title: 'Watches',
-    width: '13%',
-    priority: 2,
-    sort: (row) => row.pipelineName,
-    cell: (row) =>
-      row.pipelineId ? (
-        <Link to={paths.pipeline(env, row.pipelineId)}>{row.pipelineName ?? 'a pipeline'}</Link>
-      ) : (
-        'whole environment'
-      ),
-  },
-  {
-    key: 'state',
-    title: 'State',
-    width: '112px',
-    sort: (row) => (problemOf(row) ? 0 : row.enabled ? 2 : 1),
-    cell: (row) => <StateBadge rule={row} />,
-  },
-  {
-    key: 'owner',
-    title: 'Owner',
-    width: '17%',
-    priority: 2,
-    sort: (row) => row.git?.path ?? null,
-    cell: (row) => <OwnerCell env={env} owned={row} short />,
-  },
-  momentColumn({ key: 'updated', title: 'Updated', width: '98px', priority: 3, at: (row) => row.updatedAt }),
-  {
-    key: 'actions',
-    title: 'Actions',
-    width: '104px',
-    align: 'end',
-    cell: (row) => (
-      <OwnedActions
-        env={env}
-        owned={row}
-        mayNot={mayEdit ? null : 'Viewers cannot change or delete rules'}
-        change={() => act({ kind: 'edit', rule: row })}
-        remove={() => act({ kind: 'delete', rule: row })}
-      />
-    ),
-  },
-];
+export type AlertsAction = EventAction | RuleAction | SilenceAction;
 
-const StateBadge = ({ rule }: { rule: AlertRule }) => {
-  const problem = problemOf(rule);
-  if (problem) {
-    return (
-      <Badge tone={conditionTone(problem)} tip={problem.message}>
-        {problem.reason}
-      </Badge>
-    );
-  }
-  return rule.enabled ? (
-    <Badge tone="calm">Enabled</Badge>
-  ) : (
-    <Badge
-      tone="unknown"
-      icon="dash"
-      tip={rule.git ? 'enabled: false in its manifest keeps it silent' : 'It is not enabled'}
-    >
-      Silent
-    </Badge>
-  );
-};
-
-const STATES = [
-  { value: '', word: 'All' },
-  { value: 'enabled', word: 'Enabled' },
-  { value: 'silent', word: 'Silent' },
-  { value: 'problem', word: 'With a problem' },
-] as const;
-
-function isIn(state: string, rule: AlertRule): boolean {
-  if (state === 'enabled') return rule.enabled;
-  if (state === 'silent') return !rule.enabled;
-  return state !== 'problem' || problemOf(rule) !== undefined;
+interface TabProps {
+  act: (action: AlertsAction) => void;
 }
 
-const searchText = (row: AlertRule): string =>
-  [row.name, ruleText(row), row.metric, row.pipelineName ?? 'whole environment', row.git?.path].join(' ');
-
-/** In the address, for rules of no pipeline. */
-const WHOLE = 'none';
+const TABS: readonly { value: AlertsTab; word: string; Part: (props: TabProps) => ReactNode }[] = [
+  { value: 'firing', word: 'Firing', Part: FiringTab },
+  { value: 'history', word: 'History', Part: HistoryTab },
+  { value: 'rules', word: 'Rules', Part: RulesTab },
+  { value: 'silences', word: 'Silences', Part: SilencesTab },
+  { value: 'endpoints', word: 'Endpoints', Part: EndpointsTab },
+];
 
 export const AlertsPage = () => {
   const { environment, team } = usePlace();
   const env = environment.id;
-  const [state, setState] = useAddressParam('state');
-  const [pipeline, setPipeline] = useAddressParam('pipeline');
-  const [wanted, setWanted] = useAddressParam('new', { replace: true });
-  const [chosen, setChosen] = useState<RuleAction | null>(null);
-  const mayEdit = team.role !== 'VIEWER';
-  const action: RuleAction | null = chosen ?? (wanted && mayEdit ? { kind: 'create' } : null);
+  const navigate = useNavigate();
+  const [wanted] = useAddressParam('tab');
+  const [eventId] = useAddressParam('event');
+  const [isNew, setNew] = useAddressParam('new', { replace: true });
+  const [chosen, setChosen] = useState<AlertsAction | null>(null);
+  const listHref = useListHref();
+  const mayNot = whyNot(team.role, 'EDITOR');
+  const tab = TABS.find(({ value }) => value === wanted)?.value ?? 'firing';
+  const standard: AlertsAction =
+    tab === 'silences' ? { kind: 'new-silence', matchers: {} } : { kind: 'create' };
+  const action = chosen ?? (isNew && !mayNot ? standard : null);
   const close = (): void => {
     setChosen(null);
-    if (wanted) setWanted('');
+    if (isNew) setNew('');
   };
-  const tableColumns = useMemo(() => columns(env, mayEdit, setChosen), [env, mayEdit]);
-  const rules = useQuery(queries.alertRules(env));
-  const isShown = (rule: AlertRule): boolean =>
-    (!state || isIn(state, rule)) && (!pipeline || (rule.pipelineId ?? WHOLE) === pipeline);
-  const add = (
-    <Button
-      icon="plus"
-      kind="primary"
-      disabled={!mayEdit}
-      tip={mayEdit ? undefined : 'Viewers cannot make rules'}
-      onClick={() => setChosen({ kind: 'create' })}
-    >
-      New alert rule
-    </Button>
-  );
   return (
-    <Page
-      title="Alerts"
-      actions={
-        <>
-          <ButtonLink icon="link" to={paths.alertEndpoints(env)}>
-            Endpoints
-          </ButtonLink>
-          {rules.data?.length === 0 ? null : add}
-        </>
-      }
-    >
-      <Notice icon="alerts" tone="moving">
-        Rules are kept and shown, but <strong>not evaluated yet</strong>: this version raises no alert, even
-        when a rule’s condition is met. Watch the overview instead.
-      </Notice>
-      <ManifestProblems environmentId={env} kind="AlertRule" owned={rules.data ?? []} />
-      <Loaded
-        query={rules}
-        what="Alert rules"
-        skeleton={<SkeletonRows rows={8} label="Loading alert rules" />}
-      >
-        {(list) =>
-          list.length === 0 ? (
-            <NoRules env={env} add={add} />
-          ) : (
-            <DataTable
-              caption="Alert rules"
-              noun="rule"
-              rows={state || pipeline ? list.filter(isShown) : list}
-              columns={tableColumns}
-              rowKey={(row) => row.id}
-              filterText={searchText}
-              defaultSort="name"
-              remember="alerts"
-              toolbar={
-                <>
-                  <SegmentedControl label="State" value={state} options={STATES} onChange={setState} />
-                  <PipelineFilter rules={list} value={pipeline} onChange={setPipeline} />
-                </>
-              }
-            />
-          )
-        }
-      </Loaded>
-      <RuleDialog action={action} close={close} />
-      <DeleteRuleDialog action={action} close={close} />
-    </Page>
+    <>
+      {eventId ? (
+        <EventView id={eventId} back={listHref} act={setChosen} />
+      ) : (
+        <Page title="Alerts" actions={<NewButton tab={tab} mayNot={mayNot} act={setChosen} />}>
+          <PageTabs
+            label="Parts of the alerts page"
+            value={tab}
+            onChange={(next) =>
+              void navigate(paths.alerts(env, { tab: next === 'firing' ? undefined : next }), {
+                preventScrollReset: true,
+              })
+            }
+            tabs={TABS.map(({ value, word, Part }) => ({
+              value,
+              word,
+              // What stands in filters is of one environment.
+              render: () => <Part key={env} act={setChosen} />,
+            }))}
+          />
+        </Page>
+      )}
+      <Dialogs action={action} close={close} />
+    </>
   );
 };
 
-interface FilterProps {
-  rules: readonly AlertRule[];
-  value: string;
-  onChange: (value: string) => void;
+/** The list that an event was opened from, as it was filtered; where a link led to the event, what fires. */
+function useListHref(): string {
+  const { environment } = usePlace();
+  const { pathname, search } = useLocation();
+  const [list, setList] = useState('');
+  const isEvent = new URLSearchParams(search).has('event');
+  useEffect(() => {
+    if (!isEvent) setList(pathname + search);
+  }, [isEvent, pathname, search]);
+  const firing = paths.alerts(environment.id);
+  return list.startsWith(firing) ? list : firing;
 }
 
-/** The pipelines that rules watch. */
-const PipelineFilter = ({ rules, value, onChange }: FilterProps) => {
-  const watched = new Map(
-    rules.flatMap(({ pipelineId, pipelineName }) =>
-      pipelineId ? [[pipelineId, pipelineName ?? 'a pipeline']] : [],
-    ),
-  );
-  const options = [...watched].sort(([, a], [, b]) => a.localeCompare(b));
-  return (
-    <NativeSelect aria-label="Watches" value={value} onChange={(event) => onChange(event.target.value)}>
-      <option value="">Every pipeline</option>
-      <option value={WHOLE}>Whole environment</option>
-      {options.map(([id, name]) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-      {value && value !== WHOLE && !watched.has(value) && <option value={value}>No rule watches it</option>}
-    </NativeSelect>
-  );
+interface NewProps extends TabProps {
+  tab: AlertsTab;
+  mayNot: string | null;
+}
+
+const NewButton = ({ tab, mayNot, act }: NewProps) => {
+  const common = {
+    icon: 'plus',
+    kind: 'primary',
+    disabled: mayNot !== null,
+    tip: mayNot ?? undefined,
+  } as const;
+  if (tab === 'rules')
+    return (
+      <Button {...common} onClick={() => act({ kind: 'create' })}>
+        New alert rule
+      </Button>
+    );
+  if (tab === 'silences')
+    return (
+      <Button {...common} onClick={() => act({ kind: 'new-silence', matchers: {} })}>
+        New silence
+      </Button>
+    );
+  return null;
 };
 
-const NoRules = ({ env, add }: { env: string; add: ReactNode }) => {
-  const git = useQuery(queries.git(env));
-  const folder = git.data?.path || 'environments/staging';
+const Dialogs = ({ action, close }: { action: AlertsAction | null; close: () => void }) => {
+  const rule =
+    action?.kind === 'create' || action?.kind === 'edit' || action?.kind === 'delete' ? action : null;
+  const silence: SilenceAction | null =
+    action?.kind === 'silence'
+      ? { kind: 'new-silence', matchers: matchersOf(action.event) }
+      : action?.kind === 'new-silence' || action?.kind === 'end-silence'
+        ? action
+        : null;
   return (
-    <EmptyState icon="alerts" title="No alert rules yet">
-      <p>
-        A rule says what is not well: a node that is silent, a processor that is busy, events that are lost.
-        Make one here, or push it as a manifest beside the pipelines.
-      </p>
-      {add}
-      <CommandBlock
-        label="commands that push a first alert rule"
-        lines={[
-          `git clone ${git.data?.cloneUrl ?? '<address from the Git page>'} config && cd config`,
-          `mkdir -p ${folder}/alerts`,
-          `cat > ${folder}/alerts/busy-cpu.yaml <<'YAML'`,
-          'apiVersion: headgate/v1',
-          'kind: AlertRule',
-          'metadata: { name: Busy CPU }',
-          'spec: { metric: cpu_usage, condition: gt, threshold: 90, durationSeconds: 60 }',
-          'YAML',
-          "git add . && git commit -m 'Add an alert rule' && git push",
-        ]}
-      />
-    </EmptyState>
+    <>
+      <RuleDialog action={rule} close={close} />
+      <DeleteRuleDialog action={rule} close={close} />
+      <AcknowledgeDialog event={action?.kind === 'acknowledge' ? action.event : null} close={close} />
+      <SilenceDialog action={silence} close={close} />
+      <EndSilenceDialog action={silence} close={close} />
+    </>
   );
 };

@@ -19,6 +19,7 @@ import {
   thresholdProblem,
 } from './rule-draft.ts';
 import { isFact, METRICS, ruleText, unitOf } from './rule-text.ts';
+import { RulePreviewPanel } from './rules/rule-preview.tsx';
 
 export type RuleAction =
   | { kind: 'create' }
@@ -44,6 +45,7 @@ export const RuleDialog = ({ action, close }: Props) => {
       title={action?.kind === 'edit' ? `Change ${action.rule.name}` : 'New alert rule'}
       opened={opened}
       close={close}
+      size="lg"
     >
       {opened && <RuleForm rule={action.kind === 'edit' ? action.rule : null} close={close} />}
     </Dialog>
@@ -142,6 +144,15 @@ const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }
       <p className="rule-words" role="status">
         {meaning ? `Raised when: ${ruleText(meaning)}, ${watched(draft, rule)}.` : ' '}
       </p>
+      <RulePreviewPanel
+        rule={
+          meaning && {
+            ...meaning,
+            environmentId: environment.id,
+            ...(draft.pipelineId ? { pipelineId: draft.pipelineId } : {}),
+          }
+        }
+      />
     </MutationForm>
   );
 };

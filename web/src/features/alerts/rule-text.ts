@@ -37,6 +37,20 @@ export const isFact = (metric: Metric): boolean => FACTS[metric] !== undefined;
 /** Behind the number: ` %` or `/s`. */
 export const unitOf = (metric: Metric): string => AMOUNTS[metric]?.unit ?? '';
 
+/** What rules on the metric look at, one by one. */
+export function watchedNoun(metric: Metric): { one: string; many: string } {
+  if (metric === 'error_rate' || metric === 'discarded_rate')
+    return { one: 'deployed pipeline', many: 'deployed pipelines' };
+  if (metric === 'pipeline_crashed') return { one: 'pipeline on a node', many: 'pipelines on nodes' };
+  return { one: 'node', many: 'nodes' };
+}
+
+/** `90 %`, `0.25/s`; empty for a metric that is so or not. */
+export const amountText = (metric: Metric, value: number, digits = 6): string => {
+  if (isFact(metric)) return '';
+  return `${value.toLocaleString('en', { maximumFractionDigits: digits })}${unitOf(metric)}`;
+};
+
 const COMPARED: Record<AlertRule['condition'], string> = { gt: 'above', lt: 'below', eq: 'exactly' };
 
 function holds({ condition, threshold }: Rule, value: number): boolean {
@@ -44,11 +58,18 @@ function holds({ condition, threshold }: Rule, value: number): boolean {
   return condition === 'lt' ? value < threshold : value === threshold;
 }
 
+/** A value that is 0 or 1 never meets the condition. */
+export const isNeverMet = (rule: Rule): boolean => isFact(rule.metric) && !holds(rule, 1) && !holds(rule, 0);
+
 /** Short times stay in seconds, as they are written in the manifest. */
 function during(seconds: number): string {
   if (seconds === 0) return '';
   return ` for ${seconds < 120 ? `${seconds} s` : formatDuration(seconds)}`;
 }
+
+/** `above 90 %`; empty for a metric that is so or not. */
+export const limitText = ({ metric, condition, threshold }: Omit<Rule, 'durationSeconds'>): string =>
+  isFact(metric) ? '' : `${COMPARED[condition]} ${amountText(metric, threshold)}`;
 
 /** `CPU usage above 90 % for 60 s`. */
 export function ruleText(rule: Rule): string {

@@ -56,6 +56,7 @@ export const MARK_COLORS: Readonly<Record<MetricsMark['kind'], string>> = {
   deploy: '--accent',
   rollout: '--held-fill',
   crash: '--failed-fill',
+  alert: '--chart-5',
 };
 
 export const marksOf = (marks: readonly MetricsMark[]): Mark[] =>

@@ -6,8 +6,9 @@ import type { TimeSeries } from '../../ui/chart/time-series.ts';
 import { Section } from '../../ui/primitives/page.tsx';
 import { Loaded } from '../../ui/primitives/page-states.tsx';
 import { formatBytes, formatBytesRate, formatPercent, formatRate } from '../../ui/text/format.ts';
-import { linesOf, timesOf } from './chart-data.ts';
+import { linesOf, marksOf, timesOf } from './chart-data.ts';
 import { ChartsSkeleton } from './charts-skeleton.tsx';
+import { MarksList } from './marks-list.tsx';
 import { metricsQueries } from './metrics-queries.ts';
 import { NothingReported } from './nothing-reported.tsx';
 import { useRange } from './range.ts';
@@ -37,9 +38,11 @@ export const NodeMetrics = ({ nodeId }: { nodeId: string }) => {
   );
 };
 
+type MeasureName = Exclude<keyof Metrics, 'marks'>;
+
 interface Measure {
   name: string;
-  of: keyof Metrics;
+  of: MeasureName;
   color: string;
 }
 interface Chart {
@@ -97,11 +100,11 @@ const CHARTS: readonly Chart[] = [
   },
 ];
 
-const valuesOf = (metrics: Metrics, name: keyof Metrics): readonly (number | null)[] => {
+const valuesOf = (metrics: Metrics, name: MeasureName): readonly (number | null)[] => {
   const values = metrics[name];
   return Array.isArray(values) ? values : [];
 };
-const isKnown = (metrics: Metrics, name: keyof Metrics): boolean =>
+const isKnown = (metrics: Metrics, name: MeasureName): boolean =>
   valuesOf(metrics, name).some((value) => value !== null);
 
 function seriesOf({ measures }: Chart, now: Metrics, before: Metrics | null): TimeSeries[] {
@@ -129,6 +132,7 @@ const HostCharts = ({
   const before = useQuery({ ...metricsQueries.node(nodeId, { minutes, end: data.from }), enabled: compares });
   const earlier = (compares && before.data) || null;
   const times = useMemo(() => timesOf(data), [data]);
+  const marks = useMemo(() => marksOf(data.marks), [data]);
   const charts = useMemo(
     () =>
       CHARTS.filter(({ measures }) => measures.some(({ of }) => isKnown(data, of))).map((chart) => ({
@@ -150,24 +154,34 @@ const HostCharts = ({
       ),
     [data, earlier],
   );
-  if (charts.length === 0) return <NothingReported />;
+  if (charts.length === 0)
+    return (
+      <>
+        <NothingReported />
+        <MarksList marks={data.marks} />
+      </>
+    );
   return (
-    <div className="charts">
-      {charts.map(({ title, series, format, top }) => (
+    <>
+      <div className="charts">
+        {charts.map(({ title, series, format, top }) => (
+          <TimeChart
+            key={title}
+            {...{ title, times, series, format, marks, zoom }}
+            binary={format === formatBytes || format === formatBytesRate}
+            {...(top === undefined ? {} : { top })}
+          />
+        ))}
         <TimeChart
-          key={title}
-          {...{ title, times, series, format, zoom }}
-          binary={format === formatBytes || format === formatBytesRate}
-          {...(top === undefined ? {} : { top })}
+          title="Events of its pipelines"
+          times={times}
+          series={events}
+          format={formatRate}
+          marks={marks}
+          zoom={zoom}
         />
-      ))}
-      <TimeChart
-        title="Events of its pipelines"
-        times={times}
-        series={events}
-        format={formatRate}
-        zoom={zoom}
-      />
-    </div>
+      </div>
+      <MarksList marks={data.marks} />
+    </>
   );
 };

@@ -10,6 +10,7 @@ type Problem = EnvironmentOverview['problems'][number];
 
 /** Where a problem shows its cause. */
 function causeOf(env: string, { kind, id, key, path }: Problem): string {
+  if (kind === 'alert' && id) return paths.alerts(env, { event: id });
   if (kind === 'node' && id) return paths.node(env, id);
   if (kind === 'pipeline' && id)
     return paths.pipeline(env, id, key.startsWith('errors-') ? { tab: 'nodes' } : {});
@@ -45,7 +46,7 @@ export const Problems = ({ overview }: { overview: EnvironmentOverview }) => {
           ))}
           {problemCount > shown.length && (
             <li className="item muted">
-              and {problemCount - shown.length} more, on Pipelines, Fleet and Git
+              and {problemCount - shown.length} more, on Alerts, Pipelines, Fleet and Git
             </li>
           )}
         </ul>

@@ -116,8 +116,10 @@ export const RecentDeploys = ({ environment }: { environment: EnvironmentSummary
               {latest.length === 0 && <li className="item muted">Nothing was deployed within a day.</li>}
             </ul>
             <p className="recent-foot muted">
-              <Link to={paths.alerts(environment.id)}>{plural(alertRules.total, 'alert rule')}</Link>,{' '}
-              {alertRules.enabled} enabled
+              <Link to={paths.alerts(environment.id, { tab: 'rules' })}>
+                {plural(alertRules.total, 'alert rule')}
+              </Link>
+              , {alertRules.enabled} enabled
             </p>
           </>
         )}

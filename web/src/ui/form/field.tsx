@@ -16,7 +16,7 @@ interface TextProps {
 }
 
 interface Props extends TextProps {
-  type?: 'text' | 'email' | 'password' | 'number';
+  type?: 'text' | 'email' | 'password' | 'number' | 'datetime-local';
   autoComplete?: string;
   /** Texts that are offered; any other may be typed. */
   list?: readonly string[];

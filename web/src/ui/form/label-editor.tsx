@@ -1,4 +1,4 @@
-import { Input } from '@mantine/core';
+import { Autocomplete, Input } from '@mantine/core';
 import { useId } from 'react';
 import { Button, IconButton } from '../primitives/button.tsx';
 import { MONO_INPUT } from './field.tsx';
@@ -17,10 +17,48 @@ interface Props {
   onChange: (rows: LabelRow[]) => void;
   disabled?: boolean;
   hint?: string;
+  /** Texts that are offered; any other may be typed. */
+  suggest?: Suggestions;
 }
 
+export interface Suggestions {
+  keys: readonly string[];
+  valuesOf: (key: string) => readonly string[];
+}
+
+const MAX_OFFERED = 50;
+
+interface TextProps {
+  label: string;
+  value: string;
+  maxLength: number;
+  placeholder: string;
+  onChange: (value: string) => void;
+  list: readonly string[] | undefined;
+}
+
+const LabelText = ({ label, list, onChange, ...rest }: TextProps) =>
+  list ? (
+    <Autocomplete
+      classNames={MONO_INPUT}
+      aria-label={label}
+      data={[...new Set(list)]}
+      limit={MAX_OFFERED}
+      comboboxProps={{ withinPortal: false }}
+      onChange={onChange}
+      {...rest}
+    />
+  ) : (
+    <Input
+      classNames={MONO_INPUT}
+      aria-label={label}
+      onChange={(event) => onChange(event.target.value)}
+      {...rest}
+    />
+  );
+
 /** Pairs of key and value. */
-export const LabelEditor = ({ legend, noun, rows, onChange, disabled, hint }: Props) => {
+export const LabelEditor = ({ legend, noun, rows, onChange, disabled, hint, suggest }: Props) => {
   const id = useId();
   const { frame, added, removed } = useRowFocus<HTMLFieldSetElement>(rows.length);
   const set = (index: number, row: LabelRow): void =>
@@ -36,22 +74,22 @@ export const LabelEditor = ({ legend, noun, rows, onChange, disabled, hint }: Pr
       {rows.map(([key, value], index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: keys are being typed, so that only the place stays.
         <div key={index} className="label-row" data-row>
-          <Input
-            classNames={MONO_INPUT}
-            aria-label={`Key of ${noun} ${index + 1}`}
+          <LabelText
+            label={`Key of ${noun} ${index + 1}`}
             value={key}
             maxLength={MAX_KEY}
             placeholder="key"
-            onChange={(event) => set(index, [event.target.value, value])}
+            list={suggest?.keys}
+            onChange={(next) => set(index, [next, value])}
           />
           <span aria-hidden="true">=</span>
-          <Input
-            classNames={MONO_INPUT}
-            aria-label={`Value of ${noun} ${index + 1}`}
+          <LabelText
+            label={`Value of ${noun} ${index + 1}`}
             value={value}
             maxLength={MAX_VALUE}
             placeholder="value"
-            onChange={(event) => set(index, [key, event.target.value])}
+            list={suggest?.valuesOf(key)}
+            onChange={(next) => set(index, [key, next])}
           />
           <IconButton
             icon="cross"

@@ -1,5 +1,5 @@
-/** Which events a silence mutes. Pure. */
-import type { LabelMap } from '../../../../schemas/api/common.ts';
+/** Which events a silence mutes, for the controller and for what the UI shows beforehand. Pure. */
+import type { LabelMap } from '../api/common.ts';
 
 /** What of an event can be matched beside the labels of its node. */
 export interface MatchedEvent {
