@@ -26,6 +26,7 @@ export {
   type StoredConfig,
   type StoredObject,
   type StoredPipeline,
+  type StoredSilence,
 } from './inventory/objects-queries.ts';
 export { readManifestStatus, readSyncStatus } from './inventory/sync-status.ts';
 export {

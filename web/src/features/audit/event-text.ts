@@ -84,7 +84,7 @@ export function subjectHref({
   if (entityType === 'Pipeline' && entityId && !gone) return paths.pipeline(env, entityId);
   if (entityType === 'Node' && entityId && !gone) return paths.node(env, entityId);
   if (entityType === 'NodeGroup') return gone || !entityId ? paths.groups(env) : paths.group(env, entityId);
-  if (entityType === 'AlertRule') return paths.alerts(env);
+  if (entityType === 'AlertRule' || entityType === 'Silence') return paths.alerts(env);
   if (entityType === 'Secret') return paths.secrets(env);
   if (entityType === 'Certificate') return paths.secrets(env, { tab: 'certificates' });
   if (entityType === 'SharedComponent') return paths.library(env, { tab: 'shared' });
