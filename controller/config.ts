@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { delimiter, isAbsolute, join, normalize, resolve } from 'node:path';
 import { readDatabaseUrl } from './database/database-url.ts';
+import { readSmtpConfig, type SmtpConfig } from './platform/net/mail/smtp-config.ts';
 import { isPrivateTarget } from './platform/net/outgoing/addresses.ts';
 import { type ProxySettings, readProxies, unusableProxy } from './platform/net/proxies.ts';
 import { LOG_LEVELS, type LogLevel } from './platform/runtime/logger.ts';
@@ -47,6 +48,8 @@ export interface Config {
   metricsPort: number | null;
   /** Keeps points of minutes in the place of Postgres; null: there is none. */
   metricsStore: MetricsStoreConfig | null;
+  /** Sends the e-mail of notifications; null: there is none. */
+  smtp: SmtpConfig | null;
 }
 
 export interface MetricsStoreConfig {
@@ -173,6 +176,17 @@ export const VARIABLES: readonly Variable[] = [
   { name: 'HEADGATE_METRICS_STORE_USER', default: '(none)', help: 'user name for both, by basic auth' },
   { name: 'HEADGATE_METRICS_STORE_PASSWORD', default: '(none)', help: 'its password' },
   {
+    name: 'HEADGATE_SMTP_URL',
+    default: '(none)',
+    help: 'mail server for alerts by e-mail: smtps://user:password@host, or smtp:// with STARTTLS; see docs/notifications.md',
+  },
+  { name: 'HEADGATE_SMTP_FROM', default: '(none)', help: 'address that these e-mails come from' },
+  {
+    name: 'HEADGATE_SMTP_CA_FILE',
+    default: '(none)',
+    help: 'PEM file of authorities that sign the certificate of the mail server',
+  },
+  {
     name: 'HTTPS_PROXY',
     default: '(none)',
     help: 'proxy by which https:// git servers, forges, identity providers, Vault and AWS Secrets Manager are reached',
@@ -228,6 +242,7 @@ export function readConfig(env: Environment): Config {
     metricsToken: metricsToken(env.HEADGATE_METRICS_TOKEN),
     metricsPort: env.HEADGATE_METRICS_PORT ? integer(env, 'HEADGATE_METRICS_PORT', 9_091, 1, 65_535) : null,
     metricsStore: metricsStore(env),
+    smtp: smtp(env),
     agentReleases: resolve(env.HEADGATE_AGENT_RELEASES || join(import.meta.dirname, '../dist/agent-release')),
   };
 }
@@ -276,6 +291,27 @@ function metricsStore(env: Environment): MetricsStoreConfig | null {
       ? `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
       : null;
   return { writeUrl, readUrl, authorization };
+}
+
+function smtp(env: Environment): SmtpConfig | null {
+  const { HEADGATE_SMTP_URL: address, HEADGATE_SMTP_FROM: from, HEADGATE_SMTP_CA_FILE: file } = env;
+  if (!address) {
+    if (from || file) throw new ConfigError('HEADGATE_SMTP_… needs HEADGATE_SMTP_URL');
+    return null;
+  }
+  const read = readSmtpConfig(address, from, file ? authorities(file) : null);
+  if ('wrong' in read) throw new ConfigError(read.wrong);
+  return read;
+}
+
+function authorities(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8');
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  } catch {
+    // The same sentence serves both.
+  }
+  throw new ConfigError(`HEADGATE_SMTP_CA_FILE: ${file} is not a PEM file of certificates`);
 }
 
 /** The value is not quoted: it may hold a password. */

@@ -18,6 +18,7 @@ import * as logs from '../../schemas/api/logs.ts';
 import * as matrix from '../../schemas/api/matrix.ts';
 import * as metrics from '../../schemas/api/metrics.ts';
 import * as nodeGroups from '../../schemas/api/node-groups.ts';
+import * as notifications from '../../schemas/api/notifications.ts';
 import * as people from '../../schemas/api/people.ts';
 import * as pipelineOrder from '../../schemas/api/pipeline-order.ts';
 import * as pipelines from '../../schemas/api/pipelines.ts';
@@ -65,6 +66,7 @@ export const SCHEMA_MODULES: Readonly<Record<string, Readonly<Record<string, unk
   matrix,
   metrics,
   'node-groups': nodeGroups,
+  notifications,
   people,
   'pipeline-order': pipelineOrder,
   pipelines,

@@ -61,6 +61,12 @@ import { analyticsOperations } from '../../controller/insight/analytics/index.ts
 import { auditOperations, auditRetentionOperations } from '../../controller/insight/audit/index.ts';
 import { dashboardOperations } from '../../controller/insight/dashboard/index.ts';
 import {
+  alertDeliveryOperations,
+  alertWebhookOperations,
+  endpointDeliveryOperations,
+  webhookEndpointOperations,
+} from '../../controller/insight/notifications/index.ts';
+import {
   filterPresetOperations,
   userPreferenceOperations,
 } from '../../controller/insight/preferences/index.ts';
@@ -130,6 +136,10 @@ export const OPERATION_MODULES = [
   alertPreviewOperations,
   alertOperations,
   silenceOperations,
+  alertDeliveryOperations,
+  alertWebhookOperations,
+  endpointDeliveryOperations,
+  webhookEndpointOperations,
   auditOperations,
   auditRetentionOperations,
   analyticsOperations,

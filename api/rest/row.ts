@@ -16,6 +16,8 @@ export const REST_TAGS = {
   Git: 'The tie of the key’s environment to git: its status, and plans of changes before they are pushed.',
   'Pull requests': 'Pull requests against the branch that the key’s environment follows.',
   'Alert rules': 'Alert rules of the key’s environment.',
+  'Alert events': 'What alert rules have found, and who looks after it.',
+  Silences: 'What is muted, why, and until when.',
   'Audit log': 'What happened in the key’s environment, in an order without gaps.',
 } as const;
 export type RestTag = keyof typeof REST_TAGS;

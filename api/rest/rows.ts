@@ -47,6 +47,7 @@ import {
   VersionsBody,
   WhichSecret,
 } from '../../schemas/api/rest.ts';
+import { ALERT_EVENT_ROWS } from './alert-event-rows.ts';
 import { ALERT_RULE_ROWS } from './alert-rule-rows.ts';
 import { afterDeploy } from './deploy-wait.ts';
 import { byId, decodeCursor, nextOf, numberKey } from './paging.ts';
@@ -303,6 +304,7 @@ export const REST_ROWS: readonly RestRow[] = [
     location: ({ rule }) => `/alerts/rules/${rule.id}`,
   }),
   ...ALERT_RULE_ROWS,
+  ...ALERT_EVENT_ROWS,
 
   row({
     method: 'GET',

@@ -12,6 +12,7 @@ import { deleteOldEnrollmentTokens } from '../fleet/environments/index.ts';
 import { archiveSilentNodes } from '../fleet/index.ts';
 import { deleteExpiredTokens } from '../identity/access/index.ts';
 import { deleteEventsBefore, deleteSilencesBefore } from '../insight/alerts/index.ts';
+import { deleteOldNotifications } from '../insight/notifications/index.ts';
 import { deleteDeploysBefore, deleteHoursBefore, deleteReadingsBefore } from '../insight/telemetry/index.ts';
 import { pruneVersions } from '../pipelines/index.ts';
 import type { Context } from '../platform/operation/context.ts';
@@ -26,6 +27,7 @@ const HISTORY_DAYS = 395;
 const PLAN_DAYS = 90;
 const PLAN_REMOVED = `The plan was removed: plans are kept for ${PLAN_DAYS} days after the pull request was closed.`;
 const FAILED_JOB_DAYS = 90;
+const NOTIFICATION_DAYS = 30;
 /** A node that returns sooner is counted from where it was last read. */
 const READING_DAYS = 30;
 /** What was muted, and why, is asked for when an incident is gone through. */
@@ -94,6 +96,9 @@ export const SWEEPS: readonly Sweep[] = [
   ),
   sweep('failed jobs', '0 23 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteFailedJobs(tx, ago(ctx, FAILED_JOB_DAYS * DAY_MS), limit),
+  ),
+  sweep('notifications', '0 24 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteOldNotifications(tx, ago(ctx, NOTIFICATION_DAYS * DAY_MS), limit),
   ),
   sweep('hours of metrics', '0 25 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteHoursBefore(tx, history(ctx), limit),

@@ -17,6 +17,7 @@ import { createPrometheusMinutes, postgresMinutes } from '../insight/telemetry/i
 import { createEngineChecks } from '../pipelines/engine/index.ts';
 import { createWatchedPipelines } from '../pipelines/index.ts';
 import type { Keyring } from '../platform/crypto/keyring.ts';
+import { createMailer } from '../platform/net/mail/mailer.ts';
 import { createOutgoing, createTargetGuard } from '../platform/net/outgoing/index.ts';
 import type { Services } from '../platform/operation/context.ts';
 import type { Bus } from '../platform/runtime/bus.ts';
@@ -77,6 +78,7 @@ export function createServices(options: ServicesOptions) {
   const planner = createPlanner();
   const services: Services = {
     ...{ bus, jobs, keyring, secretStores, engine, forges, statuses, outgoing, minutes },
+    mailer: config.smtp ? createMailer({ smtp: config.smtp, log }) : null,
     watchedPipelines: createWatchedPipelines({ bus, clock }),
     passwords: createPasswords(options.passwordCost),
     baseUrl: config.baseUrl,

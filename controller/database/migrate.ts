@@ -38,6 +38,7 @@ import * as telemetry from './migrations/0041-telemetry.ts';
 import * as presence from './migrations/0042-presence.ts';
 import * as packedMinutes from './migrations/0043-packed-minutes.ts';
 import * as alertEvents from './migrations/0044-alert-events.ts';
+import * as notifications from './migrations/0045-notifications.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -80,6 +81,7 @@ export const MIGRATIONS: readonly Migration[] = [
   presence,
   packedMinutes,
   alertEvents,
+  notifications,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

@@ -1082,6 +1082,82 @@ export interface NodesInsert {
   unarchived_at?: Date | null | Knex.Raw;
 }
 
+export interface NotificationDeliveriesRow {
+  attempts: number;
+  body: string | null;
+  created_at: Date;
+  endpoint_id: string;
+  finished_at: Date | null;
+  format: string | null;
+  id: string;
+  kind: 'firing' | 'resolved' | 'test';
+  lane: string;
+  last_attempt_at: Date | null;
+  last_duration_ms: number | null;
+  last_error: string | null;
+  last_status: number | null;
+  next_at: Date | null;
+  repeats: boolean;
+  seq: number;
+  state: 'collecting' | 'delivered' | 'failed' | 'waiting';
+  total: number;
+}
+
+export interface NotificationDeliveriesInsert {
+  attempts?: number | Knex.Raw;
+  body?: string | null | Knex.Raw;
+  created_at: Date | Knex.Raw;
+  endpoint_id: string | Knex.Raw;
+  finished_at?: Date | null | Knex.Raw;
+  format?: string | null | Knex.Raw;
+  id: string | Knex.Raw;
+  kind: 'firing' | 'resolved' | 'test' | Knex.Raw;
+  lane: string | Knex.Raw;
+  last_attempt_at?: Date | null | Knex.Raw;
+  last_duration_ms?: number | null | Knex.Raw;
+  last_error?: string | null | Knex.Raw;
+  last_status?: number | null | Knex.Raw;
+  next_at?: Date | null | Knex.Raw;
+  repeats?: boolean | Knex.Raw;
+  seq?: number | Knex.Raw;
+  state: 'collecting' | 'delivered' | 'failed' | 'waiting' | Knex.Raw;
+  total: number | Knex.Raw;
+}
+
+export interface NotificationDeliveryEventsRow {
+  delivery_id: string;
+  event_id: string;
+  notice: Json;
+  position: number;
+  status: 'firing' | 'resolved';
+}
+
+export interface NotificationDeliveryEventsInsert {
+  delivery_id: string | Knex.Raw;
+  event_id: string | Knex.Raw;
+  notice: Json | Knex.Raw;
+  position: number | Knex.Raw;
+  status: 'firing' | 'resolved' | Knex.Raw;
+}
+
+export interface NotificationOpenEventsRow {
+  environment_id: string;
+  event_id: string;
+  fired_at: Date;
+  metric: string;
+  notice: Json;
+  rule_id: string;
+}
+
+export interface NotificationOpenEventsInsert {
+  environment_id: string | Knex.Raw;
+  event_id: string | Knex.Raw;
+  fired_at: Date | Knex.Raw;
+  metric: string | Knex.Raw;
+  notice: Json | Knex.Raw;
+  rule_id: string | Knex.Raw;
+}
+
 export interface ObjectChangesRow {
   at: Date;
   environment_id: string;
@@ -2434,6 +2510,42 @@ export interface WebhookDeliveriesInsert {
   received_at?: Date | Knex.Raw;
 }
 
+export interface WebhookEndpointsRow {
+  created_at: Date;
+  enabled: boolean;
+  environment_id: string | null;
+  event_types: string[];
+  format: string;
+  header_names: string[];
+  id: string;
+  name: string | null;
+  previous_secret_until: Date | null;
+  sealed_headers: string | null;
+  sealed_previous_secret: string | null;
+  sealed_secret: string | null;
+  sealed_url: string;
+  team_id: string | null;
+  updated_at: Date;
+}
+
+export interface WebhookEndpointsInsert {
+  created_at?: Date | Knex.Raw;
+  enabled?: boolean | Knex.Raw;
+  environment_id?: string | null | Knex.Raw;
+  event_types?: readonly string[] | Knex.Raw;
+  format?: string | Knex.Raw;
+  header_names?: readonly string[] | Knex.Raw;
+  id: string | Knex.Raw;
+  name?: string | null | Knex.Raw;
+  previous_secret_until?: Date | null | Knex.Raw;
+  sealed_headers?: string | null | Knex.Raw;
+  sealed_previous_secret?: string | null | Knex.Raw;
+  sealed_secret?: string | null | Knex.Raw;
+  sealed_url: string | Knex.Raw;
+  team_id?: string | null | Knex.Raw;
+  updated_at?: Date | Knex.Raw;
+}
+
 declare module 'knex/types/tables.js' {
   interface Tables {
     alert_event_changes: Knex.CompositeTableType<AlertEventChangesRow, AlertEventChangesInsert, Partial<AlertEventChangesInsert>>;
@@ -2471,6 +2583,9 @@ declare module 'knex/types/tables.js' {
     node_reports: Knex.CompositeTableType<NodeReportsRow, NodeReportsInsert, Partial<NodeReportsInsert>>;
     node_reverts: Knex.CompositeTableType<NodeRevertsRow, NodeRevertsInsert, Partial<NodeRevertsInsert>>;
     nodes: Knex.CompositeTableType<NodesRow, NodesInsert, Partial<NodesInsert>>;
+    notification_deliveries: Knex.CompositeTableType<NotificationDeliveriesRow, NotificationDeliveriesInsert, Partial<NotificationDeliveriesInsert>>;
+    notification_delivery_events: Knex.CompositeTableType<NotificationDeliveryEventsRow, NotificationDeliveryEventsInsert, Partial<NotificationDeliveryEventsInsert>>;
+    notification_open_events: Knex.CompositeTableType<NotificationOpenEventsRow, NotificationOpenEventsInsert, Partial<NotificationOpenEventsInsert>>;
     object_changes: Knex.CompositeTableType<ObjectChangesRow, ObjectChangesInsert, Partial<ObjectChangesInsert>>;
     object_overrides: Knex.CompositeTableType<ObjectOverridesRow, ObjectOverridesInsert, Partial<ObjectOverridesInsert>>;
     oidc_attempts_used: Knex.CompositeTableType<OidcAttemptsUsedRow, OidcAttemptsUsedInsert, Partial<OidcAttemptsUsedInsert>>;
@@ -2524,5 +2639,6 @@ declare module 'knex/types/tables.js' {
     users: Knex.CompositeTableType<UsersRow, UsersInsert, Partial<UsersInsert>>;
     vrl_snippets: Knex.CompositeTableType<VrlSnippetsRow, VrlSnippetsInsert, Partial<VrlSnippetsInsert>>;
     webhook_deliveries: Knex.CompositeTableType<WebhookDeliveriesRow, WebhookDeliveriesInsert, Partial<WebhookDeliveriesInsert>>;
+    webhook_endpoints: Knex.CompositeTableType<WebhookEndpointsRow, WebhookEndpointsInsert, Partial<WebhookEndpointsInsert>>;
   }
 }

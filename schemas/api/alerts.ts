@@ -147,10 +147,10 @@ export const AlertEventChange = Type.Object({
 export type AlertEventChange = Static<typeof AlertEventChange>;
 export const AlertEventId = Input({ id: Id });
 /** With its timeline, the oldest change first. */
-export const AlertEventDetail = Type.Intersect([
-  AlertEvent,
-  Type.Object({ changes: Type.Array(AlertEventChange) }),
-]);
+export const AlertEventDetail = Type.Object({
+  ...AlertEvent.properties,
+  changes: Type.Array(AlertEventChange),
+});
 export type AlertEventDetail = Static<typeof AlertEventDetail>;
 export const AcknowledgeEvent = Input({ id: Id, note: Type.Optional(Text(500)) });
 
@@ -161,7 +161,7 @@ export const OpenAlertEvents = Type.Object({
   acknowledged: Type.Integer(),
   /** The first 50, muted ones last. */
   events: Type.Array(
-    Type.Intersect([AlertEvent, Type.Object({ environmentName: Type.String(), teamName: Type.String() })]),
+    Type.Object({ ...AlertEvent.properties, environmentName: Type.String(), teamName: Type.String() }),
   ),
 });
 export type OpenAlertEvents = Static<typeof OpenAlertEvents>;

@@ -4,7 +4,18 @@
  */
 import Type from 'typebox';
 import { worded } from '../patterns.ts';
-import { AlertRule, CreateAlertRule, UpdateAlertRule } from './alerts.ts';
+import {
+  AcknowledgeEvent,
+  AlertEvent,
+  AlertEventDetail,
+  AlertRule,
+  AlertSilence,
+  AlertSilenceList,
+  CreateAlertRule,
+  CreateSilence,
+  ListAlertEvents,
+  UpdateAlertRule,
+} from './alerts.ts';
 import { AUDIT_LIMIT, AuditAction, AuditCursor } from './audit.ts';
 import { Id, Input, Nullable } from './common.ts';
 import { SecretName, SecretSummary, SecretValue } from './environments.ts';
@@ -136,6 +147,19 @@ export const RulesBody = Type.Object({ rules: Type.Array(AlertRule), ...nextCurs
 const { id: _rule, ...ruleChanges } = UpdateAlertRule.properties;
 export const RuleChanges = Input(ruleChanges);
 export const RuleBody = Type.Object({ rule: AlertRule });
+const { environmentId: _events, ...eventFilter } = ListAlertEvents.properties;
+export const AlertEventsQuery = Input(eventFilter);
+export const AlertEventsBody = Type.Object({
+  events: Type.Array(AlertEvent),
+  ...nextCursor,
+});
+export const AlertEventBody = Type.Object({ event: AlertEvent });
+export const AlertEventDetailBody = Type.Object({ event: AlertEventDetail });
+export const AcknowledgementBody = Input({ note: AcknowledgeEvent.properties.note });
+export const SilencesBody = Type.Object({ silences: AlertSilenceList, ...nextCursor });
+export const SilenceBody = Type.Object({ silence: AlertSilence });
+const { environmentId: _silence, ...silenceFields } = CreateSilence.properties;
+export const NewSilence = Input(silenceFields);
 
 const { environmentId: _environment, ...planFields } = PlanGit.properties;
 export const PlanRequest = Input(planFields);

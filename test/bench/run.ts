@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { describeMachine } from './machine.ts';
 import type { RowOptions } from './options.ts';
 import { asMarkdown, asText, type Result, type Say } from './result.ts';
+import { alerts } from './rows/alerts.ts';
 import { audit } from './rows/audit.ts';
 import { coldStart } from './rows/cold-start.ts';
 import { configPolls } from './rows/config-polls.ts';
@@ -38,6 +39,7 @@ const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<R
   lists: (say) => lists(say),
   overload,
   metrics: (say) => metrics(say),
+  alerts: (say) => alerts(say),
   scim: (say) => scim(say),
   audit,
   push: pushToEngine,

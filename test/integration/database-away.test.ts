@@ -56,6 +56,7 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       metricsToken: null,
       metricsPort: null,
       metricsStore: null,
+      smtp: null,
     },
     { log: createLogger('info', sink) },
   );

@@ -79,6 +79,11 @@ const OBJECTS = {
   Snippet: `SELECT team_id, NULL AS environment_id FROM vrl_snippets WHERE id = ?`,
   'Git job': `SELECT e.team_id, b.environment_id FROM git_jobs o JOIN git_bindings b ON b.id = o.binding_id
     JOIN environments e ON e.id = b.environment_id WHERE o.id = ?`,
+  'Alert webhook': `SELECT e.team_id, o.environment_id FROM webhook_endpoints o
+    JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
+  Delivery: `SELECT coalesce(w.team_id, e.team_id) AS team_id, w.environment_id FROM notification_deliveries o
+    JOIN webhook_endpoints w ON w.id = o.endpoint_id LEFT JOIN environments e ON e.id = w.environment_id
+    WHERE o.id = ?`,
   'Service account': `SELECT e.team_id, o.environment_id FROM service_accounts o
     JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
 } as const;

@@ -1,7 +1,6 @@
 export { type CounterWindows, createCounterWindows } from './evaluation/counter-windows.ts';
 export { type EvaluateOptions, evaluateAlerts } from './evaluation/evaluate-alerts.ts';
 export { listEvaluatedEnvironments } from './evaluation/states-store.ts';
-export type { AlertNotice } from './events/notices-queries.ts';
 export * as alertEventOperations from './events/operations.ts';
 export { deleteEventsBefore } from './events/store.ts';
 export * as alertPreviewOperations from './preview/operations.ts';

@@ -12,6 +12,10 @@ export const SEALED_COLUMNS = [
   { table: 'oidc_settings', column: 'sealed_client_secret' },
   { table: 'scim_settings', column: 'sealed_token' },
   { table: 'audit_keys', column: 'sealed_key' },
+  { table: 'webhook_endpoints', column: 'sealed_url' },
+  { table: 'webhook_endpoints', column: 'sealed_secret' },
+  { table: 'webhook_endpoints', column: 'sealed_previous_secret' },
+  { table: 'webhook_endpoints', column: 'sealed_headers' },
 ] as const;
 
 export type SealedTable = (typeof SEALED_COLUMNS)[number]['table'];
@@ -21,7 +25,10 @@ export interface SealedColumn {
 }
 
 /** Those of a table that has several, but for its first: a text of one opens in no other. */
-const BOUND_TO_COLUMN: ReadonlySet<string> = new Set(['sealed_forge_token', 'sealed_webhook_secret']);
+const BOUND_TO_COLUMN: ReadonlySet<string> = new Set([
+  ...['sealed_forge_token', 'sealed_webhook_secret'],
+  ...['sealed_secret', 'sealed_previous_secret', 'sealed_headers'],
+]);
 
 /** Where a sealed text is stored: bound into its encryption, so that it opens nowhere else. */
 export const sealingContext = (table: SealedTable, id: string, column?: SealedColumn['column']): string =>

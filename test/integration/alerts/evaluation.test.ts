@@ -2,11 +2,8 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { createSnapshots } from '../../../controller/fleet/status/index.ts';
-import {
-  type AlertNotice,
-  createCounterWindows,
-  evaluateAlerts,
-} from '../../../controller/insight/alerts/index.ts';
+import { createCounterWindows, evaluateAlerts } from '../../../controller/insight/alerts/index.ts';
+import type { AlertNotice } from '../../../controller/insight/notifications/index.ts';
 import type { Context, Services } from '../../../controller/platform/operation/context.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';

@@ -28,6 +28,8 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'alert.previewRule': ({ environmentId }) => ({
     ...{ environmentId, metric: 'cpu_usage', condition: 'gt', threshold: 90 },
   }),
+  'alert.listWebhooks': environment,
+  'alert.listDeliveries': () => ({ webhookId: 'webhook' }),
   'audit.actions': () => ({}),
   'audit.entityTypes': () => ({}),
   'audit.list': environment,
@@ -109,6 +111,8 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'user.me': () => ({}),
   'userPreference.get': () => ({}),
   'vrlSnippet.list': team,
+  'webhookEndpoint.list': team,
+  'webhookEndpoint.listDeliveries': ({ teamId }) => ({ webhookEndpointId: 'endpoint', teamId }),
 };
 const OF_ONE_THING = [
   'alert.getEvent',
@@ -130,6 +134,7 @@ const OF_ONE_THING = [
   'template.get',
   'validator.validate',
   'vrl.test',
+  'webhookEndpoint.preview',
 ];
 const COPIES = 40;
 
@@ -141,7 +146,7 @@ async function multiply(
   where = 'true',
 ): Promise<void> {
   const { rows } = await db.raw<{ rows: { name: string }[] }>(
-    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND is_generated = 'NEVER'`,
+    `SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND is_generated = 'NEVER' AND is_identity = 'NO'`,
     [table],
   );
   const names = rows.map(({ name }) => name);
@@ -225,6 +230,17 @@ describe('the database is asked', () => {
       ...{ ...pull, environment_id: environmentId, head_sha: sha, base_sha: sha },
       ...{ state: 'success', summary: 'nothing to do' },
     });
+    const sealed = { sealed_url: 'opens with no key' };
+    await test.db('webhook_endpoints').insert([
+      { id: 'endpoint', team_id: teamId, name: 'endpoint', ...sealed },
+      { id: 'webhook', environment_id: environmentId, ...sealed },
+    ]);
+    const delivery = { lane: 'rule', kind: 'firing', state: 'delivered', total: 1 } as const;
+    const created_at = new Date();
+    await test.db('notification_deliveries').insert([
+      { ...delivery, id: 'to-endpoint', endpoint_id: 'endpoint', created_at },
+      { ...delivery, id: 'to-webhook', endpoint_id: 'webhook', created_at },
+    ]);
     await test.db('rollouts').insert({
       ...{ id: 'rollout', pipeline_id: teams.ours.pipelineId, environment_id: environmentId },
       ...{ canary_version_id: teams.ours.versionId, canary_selector: '{"ring":"0"}', window_minutes: 10 },
@@ -308,6 +324,10 @@ describe('the database is asked', () => {
       'vrl_snippets',
     ])
       await multiply(db, table, fresh);
+    const inTeam = 'o.team_id IS NOT NULL';
+    await multiply(db, 'webhook_endpoints', fresh, inTeam);
+    await multiply(db, 'webhook_endpoints', { id: fresh.id }, 'o.environment_id IS NOT NULL');
+    await multiply(db, 'notification_deliveries', { id: fresh.id });
     await multiply(db, 'filter_presets', { ...fresh, is_default: 'false' });
     await multiply(db, 'personal_tokens', fresh);
     await multiply(db, 'user_preferences', { key: 'o.key || n' });

@@ -92,6 +92,8 @@ const STORE_URLS = {
   HEADGATE_METRICS_READ_URL: STORE.readUrl,
 };
 
+const AUTHORITY = '-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----\n';
+
 describe('the variables of the controller', () => {
   const folder = mkdtempSync(join(tmpdir(), 'headgate-config-'));
   const passwordFile = join(folder, 'password');
@@ -101,6 +103,8 @@ describe('the variables of the controller', () => {
     '{"/opt/read -a":{"type":"file.json","config":{"file_path":"/etc/secrets.json"}}}',
   );
   const engine = join(folder, 'vector');
+  const authority = join(folder, 'authority.pem');
+  writeFileSync(authority, AUTHORITY);
   writeFileSync(passwordFile, 'from the file\n');
   writeFileSync(engine, '#!/bin/sh\n');
   chmodSync(engine, 0o755);
@@ -130,6 +134,7 @@ describe('the variables of the controller', () => {
     metricsToken: null,
     metricsPort: null,
     metricsStore: null,
+    smtp: null,
   };
 
   it('may all be left out', () => {
@@ -210,6 +215,28 @@ describe('the variables of the controller', () => {
     {
       env: { ...STORE_URLS, HEADGATE_METRICS_STORE_USER: 'me', HEADGATE_METRICS_STORE_PASSWORD: 'hunter2' },
       is: { metricsStore: { ...STORE, authorization: `Basic ${btoa('me:hunter2')}` } },
+    },
+    {
+      env: {
+        HEADGATE_SMTP_URL: 'smtps://me%40corp:hunter2@smtp.example.com',
+        HEADGATE_SMTP_FROM: 'Headgate <headgate@example.com>',
+        HEADGATE_SMTP_CA_FILE: authority,
+      },
+      is: {
+        smtp: {
+          ...{ host: 'smtp.example.com', port: 465, isSecure: true, from: 'Headgate <headgate@example.com>' },
+          ...{ credentials: { user: 'me@corp', password: 'hunter2' }, caCertificate: AUTHORITY },
+        },
+      },
+    },
+    {
+      env: { HEADGATE_SMTP_URL: 'smtp://[::1]:2525', HEADGATE_SMTP_FROM: 'headgate@example.com' },
+      is: {
+        smtp: {
+          ...{ host: '::1', port: 2525, isSecure: false, from: 'headgate@example.com' },
+          ...{ credentials: null, caCertificate: null },
+        },
+      },
     },
     {
       env: { HTTPS_PROXY: 'http://p:1', HTTP_PROXY: 'q:2', NO_PROXY: 'x' },
@@ -345,6 +372,29 @@ describe('the variables of the controller', () => {
     {
       env: { ...STORE_URLS, HEADGATE_METRICS_STORE_TOKEN: 'hunter2\nX-A: b' },
       says: 'HEADGATE_METRICS_STORE_… must be one line each',
+    },
+    ...['smtp.example.com', 'http://smtp.example.com', 'smtp://', 'smtp://a/b', 'smtp://a?b=hunter2'].map(
+      (address) => ({
+        env: { HEADGATE_SMTP_URL: address, HEADGATE_SMTP_FROM: 'a@b.example' },
+        says: 'HEADGATE_SMTP_URL must be like smtps://user:password@smtp.example.com',
+      }),
+    ),
+    {
+      env: { HEADGATE_SMTP_URL: 'smtp://me@smtp.example.com', HEADGATE_SMTP_FROM: 'a@b.example' },
+      says: 'HEADGATE_SMTP_URL must have a user name and a password, or neither',
+    },
+    {
+      env: { HEADGATE_SMTP_URL: 'smtp://me:hunter2%zz@a', HEADGATE_SMTP_FROM: 'a@b.example' },
+      says: 'HEADGATE_SMTP_URL: write signs in the user name and password as %40',
+    },
+    ...['', 'headgate', 'a@b.example, c@d.example', 'a@b.example\r\nBcc: c@d.example'].map((from) => ({
+      env: { HEADGATE_SMTP_URL: 'smtp://me:hunter2@a', HEADGATE_SMTP_FROM: from },
+      says: 'HEADGATE_SMTP_FROM must be the address of the sender',
+    })),
+    { env: { HEADGATE_SMTP_FROM: 'a@b.example' }, says: 'HEADGATE_SMTP_… needs HEADGATE_SMTP_URL' },
+    {
+      env: { HEADGATE_SMTP_URL: 'smtp://a', HEADGATE_SMTP_CA_FILE: passwordFile },
+      says: `HEADGATE_SMTP_CA_FILE: ${passwordFile} is not a PEM file of certificates`,
     },
     {
       env: { HEADGATE_PROT: '9000' },

@@ -144,6 +144,53 @@ describe('an outgoing request', () => {
     );
   });
 
+  it('posts on where a redirect keeps the method, as often as it is asked to, and nowhere else', async () => {
+    const other = await serve((_, response) => response.writeHead(204).end());
+    const { url, asked } = await serve((request, response) => {
+      const [, status = '', hop = ''] = request.url?.split('/') ?? [];
+      const location =
+        Number(hop) > 1 ? `/${status}/${Number(hop) - 1}` : other.url.replace('127.0.0.1', 'localhost');
+      response.writeHead(Number(status), { location }).end();
+    });
+    const named = outgoing(['127.0.0.1', 'localhost']);
+    const headers = { 'x-key': 'k', 'webhook-signature': 's', 'x-svc-signature': 's', 'webhook-id': 'i' };
+    const post = (path: string, redirects = 3) =>
+      named.ask(`${url}${path}`, {
+        ...{ method: 'POST', body: 'the text', headers, redirects, secretHeaders: ['X-Key'] },
+      });
+    for (const status of [307, 308]) expect((await post(`/${status}/3`)).status, `${status}`).to.equal(204);
+    expect(asked.map(({ method }) => method)).to.deep.equal(Array(6).fill('POST'));
+    expect(asked[2]?.headers).to.include(headers);
+    expect(other.asked[0]?.headers)
+      .to.include({ 'webhook-id': 'i', 'content-length': '8' })
+      .and.not.have.any.keys('x-key', 'webhook-signature', 'x-svc-signature');
+    expect(await faultOf(post('/307/4')), 'a fourth').to.equal('redirected');
+    expect(await faultOf(post('/307/1', 0)), 'none is allowed').to.equal('redirected');
+    for (const status of [301, 302, 303])
+      expect(await faultOf(post(`/${status}/1`)), `${status} makes a GET of it`).to.equal('redirected');
+    const inside = await serve((_, response) =>
+      response.writeHead(307, { location: 'http://127.0.0.2/' }).end(),
+    );
+    const error = await named.ask(inside.url, { method: 'POST', redirects: 3 }).catch((thrown) => thrown);
+    expect(error, 'a private address').to.include({ fault: 'unreachable', isForbidden: true });
+  });
+
+  it('knows what the policy forbids apart from what does not answer', async () => {
+    const errorOf = (asking: Promise<unknown>) => asking.catch((thrown: unknown) => thrown);
+    for (const url of ['http://127.0.0.2:9', 'https://10.0.0.1', 'ftp://x', 'https://a:b@example.org'])
+      expect(await errorOf(outgoing().ask(url)), url).to.include({ isForbidden: true });
+    expect(await errorOf(outgoing(['::1']).ask('http://localhost:9')), 'by its lookup').to.include({
+      isForbidden: true,
+    });
+    expect(await errorOf(outgoing().ask('http://127.0.0.1:9'))).to.include({ isForbidden: false });
+  });
+
+  it('leaves a body unread where the status is enough, however long it is', async () => {
+    const { url } = await serve((_, response) => response.writeHead(202).write(Buffer.alloc(100_000)));
+    const answer = await outgoing().ask(url, { method: 'POST', ignoreBody: true, replyBytes: 10 });
+    expect([answer.status, await answer.text()]).to.deep.equal([202, '']);
+  });
+
   it('is not led to other places than the web', async () => {
     for (const location of [
       'file:///etc/passwd',

@@ -50,7 +50,17 @@ interface Inline {
  * Options of the engine's components and their schemas; what an audit event changed and tells; what superjson annotates; what
  * errors carry beside their sentence.
  */
-const OPEN_OBJECTS = ['RestError', 'config', 'data', 'diff', 'globalConfig', 'meta', 'metadata', 'schema'];
+const OPEN_OBJECTS = [
+  'Matchers',
+  'RestError',
+  'config',
+  'data',
+  'diff',
+  'globalConfig',
+  'meta',
+  'metadata',
+  'schema',
+];
 
 /** Any field may stand there. */
 const isOpen = (schema: object): boolean => {

@@ -71,6 +71,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
     metricsToken: null,
     metricsPort: null,
     metricsStore: null,
+    smtp: null,
     ...options,
     dataDir,
     databaseUrl,

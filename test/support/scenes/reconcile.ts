@@ -81,6 +81,7 @@ export class ReconcileScene {
       targetGuard,
       outgoing,
       minutes: postgresMinutes,
+      mailer: null,
       watchedPipelines: createWatchedPipelines({ bus, clock: systemClock }),
       identityProvider: createIdentityProvider({ outgoing, bus, clock: systemClock }),
     };

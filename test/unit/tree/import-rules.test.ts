@@ -48,7 +48,7 @@ const SUBDOMAINS: Readonly<Record<string, readonly string[]>> = {
   fleet: ['engines', 'environments', 'groups', 'logs', 'releases', 'samples', 'settings', 'status'],
   delivery: ['bindings', 'ownership', 'promotions', 'pull-requests', 'repository', 'rollouts'],
   secrets: ['certificates'],
-  insight: ['alerts', 'analytics', 'audit', 'dashboard', 'preferences', 'telemetry'],
+  insight: ['alerts', 'analytics', 'audit', 'dashboard', 'notifications', 'preferences', 'telemetry'],
 };
 
 /** Folders of which each may import only those before it. What lies beside them in the parent may be imported by all. */
@@ -64,7 +64,7 @@ const ORDERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     'forges',
     'pull-requests',
     'promotions',
-    ['alerts', 'rollouts', 'secrets', 'offline'],
+    ['alerts', 'notifications', 'rollouts', 'secrets', 'offline'],
   ],
   'reconcilers/source': ['git', 'yaml', 'manifest', 'scope'],
   'reconcilers/write-back': ['yaml', 'manifest', 'commit', 'propose'],

@@ -46,24 +46,29 @@ export interface CounterWindows {
   forget(environmentId: string): void;
 }
 
+/** Points by node, of each pipeline. */
+type Points = Map<string, Map<string, Point[]>>;
+
 export function createCounterWindows(): CounterWindows {
-  const environments = new Map<string, Map<string, Point[]>>();
+  const environments = new Map<string, Points>();
   /** By environment, when the first readings came. */
   const followedSince = new Map<string, number>();
   return {
     observe(environmentId, readings, now) {
       if (!followedSince.has(environmentId)) followedSince.set(environmentId, now);
       const before = environments.get(environmentId);
-      const next = new Map<string, Point[]>();
+      const next: Points = new Map();
       for (const reading of readings) {
-        const key = keyOf(reading.pipelineId, reading.nodeId);
-        next.set(key, extended(before?.get(key) ?? [], reading));
+        const { pipelineId, nodeId } = reading;
+        const ofPipeline = next.get(pipelineId) ?? new Map<string, Point[]>();
+        next.set(pipelineId, ofPipeline);
+        ofPipeline.set(nodeId, extended(before?.get(pipelineId)?.get(nodeId) ?? [], reading));
       }
       environments.set(environmentId, next);
     },
     rateOnNode(environmentId, pipelineId, nodeId, counter, now) {
-      const points = environments.get(environmentId)?.get(keyOf(pipelineId, nodeId)) ?? [];
-      return rateOf(points, COUNTERS.indexOf(counter), now);
+      const points = environments.get(environmentId)?.get(pipelineId)?.get(nodeId);
+      return points ? rateOf(points, COUNTERS.indexOf(counter), now) : null;
     },
     isSettled: (environmentId, now) => now - (followedSince.get(environmentId) ?? now) >= MAX_AGE_MS,
     forget(environmentId) {
@@ -72,8 +77,6 @@ export function createCounterWindows(): CounterWindows {
     },
   };
 }
-
-const keyOf = (pipelineId: string, nodeId: string): string => `${pipelineId} ${nodeId}`;
 
 function extended(points: Point[], { at, values }: CounterReading): Point[] {
   const last = points.at(-1);

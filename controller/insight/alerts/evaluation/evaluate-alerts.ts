@@ -1,9 +1,10 @@
 /** One evaluation of the alert rules of an environment: reads, evaluates, and writes what has changed in one transaction. */
 import type { Knex } from 'knex';
-import { readStatus } from '../../../fleet/status/index.ts';
+import { readCells } from '../../../fleet/status/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { newId } from '../../../platform/operation/ids.ts';
-import { type AlertNotice, readNotices } from '../events/notices-queries.ts';
+import type { AlertNotice } from '../../notifications/index.ts';
+import { readNotices } from '../events/notices-queries.ts';
 import {
   insertChanges,
   listOpenOf,
@@ -19,7 +20,7 @@ import type { CounterWindows } from './counter-windows.ts';
 import { readCounters } from './counters-queries.ts';
 import { type EvaluatedRule, type Evaluation, evaluateRules, type Known } from './evaluate-rules.ts';
 import { eventMessage } from './messages.ts';
-import { needsCounters, type Subject } from './series.ts';
+import { needsCounters, type Subject, subjectKey } from './series.ts';
 import { listAllRules, readStates, writeCounts, writeStates } from './states-store.ts';
 
 /** A subject that fires again within this time after it was resolved has the same event. */
@@ -44,11 +45,11 @@ export async function evaluateAlerts(
     return false;
   }
   await readWindows(ctx.db, environmentId, known.rules, windows, now);
-  const joined = await readStatus(ctx, { environmentId });
+  const cells = await readCells(ctx, environmentId);
   const found = await evaluateRules(
     known,
     {
-      joined,
+      cells,
       rateOnNode: (pipelineId, nodeId, counter) =>
         windows.rateOnNode(environmentId, pipelineId, nodeId, counter, now),
       ratesSettled: windows.isSettled(environmentId, now),
@@ -113,7 +114,10 @@ async function write(ctx: Context, environmentId: string, { found, now, notify }
   await writeResolved(tx, found, { now, changes, toSend });
   await writeChanged(tx, found, { now, changes });
   await insertChanges(tx, changes);
-  await markNotified(tx, toSend.firing);
+  await markNotified(
+    tx,
+    found.due.map(({ id }) => id),
+  );
   const notices = await readNotices(tx, toSend, now);
   if (notices.length > 0) await notify(ctx, notices);
   if (isOther || changes.length > 0)
@@ -137,7 +141,7 @@ async function writeFired(
     tx,
     environmentId,
     fired.map(({ id, rule, subject, value, mutedBy }) => ({
-      ...{ id, ruleId: rule.id, subject: subject.key, ruleName: rule.name, metric: rule.metric },
+      ...{ id, ruleId: rule.id, subject: subjectKey(subject), ruleName: rule.name, metric: rule.metric },
       ...{ condition: rule.condition, threshold: rule.threshold, durationSeconds: rule.durationSeconds },
       ...{ nodeId: subject.node?.id ?? null, nodeName: subject.node?.name ?? null },
       ...{ nodeLabels: subject.node?.labels ?? null, pipelineId: subject.pipeline?.id ?? null },

@@ -1,7 +1,7 @@
 /** What one evaluation of an environment's rules finds. Nothing is written here. */
 import { setImmediate } from 'node:timers/promises';
 import { type ActiveSilence, mutedBy } from '../silences/matching.ts';
-import { type Observation, type Subject, seriesOf } from './series.ts';
+import { type Observation, type Subject, seriesOf, subjectKey } from './series.ts';
 import { type AlertState, type Condition, holds, NO_STATE, step } from './step.ts';
 
 export interface EvaluatedRule extends Condition {
@@ -34,6 +34,9 @@ export interface Known {
 }
 
 export const stateKey = (ruleId: string, subject: string): string => `${ruleId} ${subject}`;
+
+const ruleOf = (key: string): string => key.slice(0, key.indexOf(' '));
+const subjectOf = (key: string): string => key.slice(key.indexOf(' ') + 1);
 
 export interface RuleCounts {
   ruleId: string;
@@ -80,15 +83,23 @@ export async function evaluateRules(
   const found: Evaluation = { fired: [], resolved: [], changed: [], due: [], states: [], counts: [] };
   const open = new Map(known.open.map((event) => [stateKey(event.ruleId, event.subject), event]));
   const unseen = new Set([...open.keys(), ...known.states.keys()]);
+  /** Of most rules nothing is known, and no key has to be built for their subjects. */
+  const isKnown = new Set([
+    ...known.open.map(({ ruleId }) => ruleId),
+    ...[...known.states.keys()].map(ruleOf),
+  ]);
   let waiting = 0;
   for (const rule of known.rules) {
+    const knowsRule = isKnown.has(rule.id);
     const counts = { ruleId: rule.id, series: 0, withValue: 0, pending: 0, firing: 0 };
     for (const { subject, value } of seriesOf(rule, observation)) {
       waiting += 1;
       if (waiting % SERIES_AT_ONCE === 0) await setImmediate();
       counts.series += 1;
       if (typeof value === 'number') counts.withValue += 1;
-      const key = stateKey(rule.id, subject.key);
+      if (!knowsRule && (typeof value !== 'number' || !holds(rule, value))) continue;
+      const own = subjectKey(subject);
+      const key = stateKey(rule.id, own);
       const event = open.get(key);
       const before = known.states.get(key);
       // Nearly all of them.
@@ -100,7 +111,7 @@ export async function evaluateRules(
         now,
       });
       const number = typeof value === 'number' ? value : null;
-      noteState(found, rule.id, subject.key, before, state);
+      noteState(found, rule.id, own, before, state);
       if (transition === 'fire' && number !== null) {
         counts.firing += 1;
         const muted = mutedBy({ rule: rule.name, metric: rule.metric, ...subject }, known.silences);
@@ -169,8 +180,8 @@ function resolveUnseen(
     enabled.has(ruleId) ? GONE : known.disabledRules.has(ruleId) ? RULE_DISABLED : RULE_GONE;
   for (const key of unseen) {
     const event = open.get(key);
-    const ruleId = event?.ruleId ?? key.slice(0, key.indexOf(' '));
-    const subject = event?.subject ?? key.slice(key.indexOf(' ') + 1);
+    const ruleId = event?.ruleId ?? ruleOf(key);
+    const subject = event?.subject ?? subjectOf(key);
     if (known.states.has(key)) found.states.push({ ruleId, subject, state: null });
     if (!event) continue;
     found.resolved.push({ event, reason: reasonOf(ruleId), value: null });

@@ -1,16 +1,20 @@
 /** The series that a rule looks at: a value for each node, pipeline, or pipeline on a node. Pure. */
 import type { LabelMap } from '../../../../schemas/api/common.ts';
 import type { AlertMetric } from '../../../../schemas/manifests/alert-rule.ts';
-import type { Joined, NodeStatus } from '../../../fleet/status/index.ts';
+import type { Cells, NodeCells } from '../../../fleet/status/index.ts';
 import type { Counter } from './counter-windows.ts';
 import type { Value } from './step.ts';
 
 export interface Subject {
-  /** The same for the same node and pipeline of a rule. */
-  key: string;
   node: { id: string; name: string; labels: LabelMap; maintenance: boolean } | null;
   pipeline: { id: string; name: string } | null;
 }
+
+/** The same for the same node and pipeline of a rule. */
+export const subjectKey = ({ node, pipeline }: Subject): string =>
+  [node && `node:${node.id}`, pipeline && `pipeline:${pipeline.id}`]
+    .filter((part) => part !== null)
+    .join(' ');
 
 export interface Series {
   subject: Subject;
@@ -18,7 +22,7 @@ export interface Series {
 }
 
 export interface Observation {
-  joined: Joined;
+  cells: Cells;
   /** Growth per second; null where it is not known. */
   rateOnNode(pipelineId: string, nodeId: string, counter: Counter): number | null;
   /** Whether rates have been followed for long enough that a missing one means that there is none. */
@@ -44,19 +48,25 @@ export function* seriesOf(rule: WatchedBy, observation: Observation): Generator<
   else yield* nodeSeries(rule, observation);
 }
 
-const nodeOf = ({ node, labels }: NodeStatus) => ({
+const nodeOf = ({ node, labels }: NodeCells) => ({
   ...{ id: node.id, name: node.name, labels, maintenance: node.maintenance },
 });
-const isSilent = ({ health }: Pick<NodeStatus, 'health'>) => health === 'UNREACHABLE' || health === 'UNKNOWN';
+const isSilent = ({ health }: Pick<NodeCells, 'health'>) => health === 'UNREACHABLE' || health === 'UNKNOWN';
 
-function* nodeSeries({ metric, pipelineId }: WatchedBy, observation: Observation): Generator<Series> {
-  for (const status of observation.joined.nodes) {
+/** The index of the rule's pipeline; -1 where it is gone, null where all are watched. */
+const watchedIndex = ({ pipelineId }: WatchedBy, { cells }: Observation): number | null =>
+  pipelineId === null ? null : cells.pipelines.findIndex(({ id }) => id === pipelineId);
+
+function* nodeSeries(rule: WatchedBy, observation: Observation): Generator<Series> {
+  const { metric } = rule;
+  const watched = watchedIndex(rule, observation);
+  for (const status of observation.cells.nodes) {
     // A node that was never heard has nothing to be missed.
     if (status.node.heardAt === null) continue;
-    if (pipelineId !== null && !status.pairs.some((pair) => pair.desired && pair.pipeline.id === pipelineId))
+    if (watched !== null && !status.cells.some((cell) => cell.desired && cell.pipelineIndex === watched))
       continue;
     yield {
-      subject: { key: `node:${status.node.id}`, node: nodeOf(status), pipeline: null },
+      subject: { node: nodeOf(status), pipeline: null },
       value:
         metric === 'node_unreachable'
           ? reachability(status, observation.listeningSince)
@@ -66,12 +76,12 @@ function* nodeSeries({ metric, pipelineId }: WatchedBy, observation: Observation
 }
 
 /** After its start a controller waits for the heartbeats of a while before it calls a node silent. */
-function reachability({ node, health }: NodeStatus, listeningSince: number): Value {
+function reachability({ node, health }: NodeCells, listeningSince: number): Value {
   if (health === 'UNREACHABLE') return 1;
   return (node.heardAt?.getTime() ?? 0) >= listeningSince ? 0 : 'unknown';
 }
 
-function usage(metric: AlertMetric, status: NodeStatus): Value {
+function usage(metric: AlertMetric, status: NodeCells): Value {
   if (isSilent(status)) return null;
   const host = status.node.hostMetrics;
   const percent = (used: number | undefined, total: number | undefined) =>
@@ -81,16 +91,20 @@ function usage(metric: AlertMetric, status: NodeStatus): Value {
   return percent(host.fsUsedBytes, host.fsTotalBytes);
 }
 
-function* crashSeries({ pipelineId }: WatchedBy, observation: Observation): Generator<Series> {
-  for (const status of observation.joined.nodes) {
+function* crashSeries(rule: WatchedBy, observation: Observation): Generator<Series> {
+  const watched = watchedIndex(rule, observation);
+  const pipelines = observation.cells.pipelines.map(({ id, name }) => ({ id, name }));
+  for (const status of observation.cells.nodes) {
     const silent = isSilent(status);
     const node = nodeOf(status);
-    for (const { pipeline, report } of status.pairs) {
-      if (pipelineId !== null && pipeline.id !== pipelineId) continue;
-      const { id, name } = pipeline;
+    for (const cell of status.cells) {
+      const pipeline = pipelines[cell.pipelineIndex];
+      if (!pipeline || (watched !== null && cell.pipelineIndex !== watched)) continue;
       yield {
-        subject: { key: `node:${node.id} pipeline:${id}`, node, pipeline: { id, name } },
-        value: silent ? null : hasCrashed(report?.status, observation.rateOnNode(id, node.id, 'restarts')),
+        subject: { node, pipeline },
+        value: silent
+          ? null
+          : hasCrashed(cell.status, observation.rateOnNode(pipeline.id, node.id, 'restarts')),
       };
     }
   }
@@ -100,24 +114,23 @@ function* crashSeries({ pipelineId }: WatchedBy, observation: Observation): Gene
 const hasCrashed = (status: string | undefined, restarts: number | null): number =>
   status === 'CRASHED' || (restarts ?? 0) > 0 ? 1 : 0;
 
-function* rateSeries({ metric, pipelineId }: WatchedBy, observation: Observation): Generator<Series> {
-  const counter = metric === 'error_rate' ? 'errors' : 'discarded';
-  const sums = new Map<string, number>();
-  for (const status of observation.joined.nodes) {
+function* rateSeries(rule: WatchedBy, observation: Observation): Generator<Series> {
+  const watched = watchedIndex(rule, observation);
+  const { pipelines, nodes } = observation.cells;
+  const counter = rule.metric === 'error_rate' ? 'errors' : 'discarded';
+  const sums = new Array<number | null>(pipelines.length).fill(null);
+  for (const status of nodes) {
     if (isSilent(status)) continue;
-    for (const { pipeline } of status.pairs) {
-      if (pipelineId !== null && pipeline.id !== pipelineId) continue;
+    for (const { pipelineIndex: index } of status.cells) {
+      const pipeline = pipelines[index];
+      if (!pipeline || (watched !== null && index !== watched)) continue;
       const rate = observation.rateOnNode(pipeline.id, status.node.id, counter);
-      if (rate !== null) sums.set(pipeline.id, (sums.get(pipeline.id) ?? 0) + rate);
+      if (rate !== null) sums[index] = (sums[index] ?? 0) + rate;
     }
   }
   const missing = observation.ratesSettled ? null : 'unknown';
-  for (const { pipeline } of observation.joined.pipelines) {
-    if (pipeline.isDraft || (pipelineId !== null && pipeline.id !== pipelineId)) continue;
-    const { id, name } = pipeline;
-    yield {
-      subject: { key: `pipeline:${id}`, node: null, pipeline: { id, name } },
-      value: sums.get(id) ?? missing,
-    };
+  for (const [index, { id, name, isDraft }] of pipelines.entries()) {
+    if (isDraft || (watched !== null && index !== watched)) continue;
+    yield { subject: { node: null, pipeline: { id, name } }, value: sums[index] ?? missing };
   }
 }

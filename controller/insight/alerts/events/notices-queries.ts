@@ -1,27 +1,6 @@
 /** What is sent of events. */
 import type { Knex } from 'knex';
-import type { LabelMap } from '../../../../schemas/api/common.ts';
-import type { AlertCondition, AlertMetric } from '../../../../schemas/manifests/alert-rule.ts';
-
-export interface AlertNotice {
-  eventId: string;
-  status: 'firing' | 'resolved';
-  at: Date;
-  firedAt: Date;
-  ruleId: string;
-  ruleName: string;
-  metric: AlertMetric;
-  condition: AlertCondition;
-  threshold: number;
-  durationSeconds: number;
-  value: number | null;
-  environment: { id: string; name: string };
-  team: { id: string; name: string };
-  node: { id: string; name: string; labels: LabelMap } | null;
-  pipeline: { id: string; name: string } | null;
-  /** One sentence. */
-  message: string;
-}
+import type { AlertNotice } from '../../notifications/index.ts';
 
 /** Of the events with these ids, in the order in which they fired. */
 export async function readNotices(

@@ -63,7 +63,7 @@ export interface NewEvent {
 
 /**
  * Opens the events, or opens the event again that a subject's rule resolved after `reopenAfter`. Answers the ids by the given
- * ones, and which were opened again. Rules that were deleted meanwhile have none.
+ * ones, and which were opened again. Those that are not muted count as sent. Rules that were deleted meanwhile have none.
  */
 export async function openEvents(
   tx: Knex,
@@ -101,12 +101,12 @@ export async function openEvents(
        FROM ${batch.source} JOIN alert_rules r ON r.id = b.rule_id
      ), again AS (
        UPDATE alert_events e SET status = 'firing', times = times + 1, opened_at = ?, resolved_at = NULL,
-         resolved_reason = NULL, acknowledged_at = NULL, acknowledged_by = NULL, notified = false, peak = a.value,
+         resolved_reason = NULL, acknowledged_at = NULL, acknowledged_by = NULL, notified = a.muted_by IS NULL, peak = a.value,
          ${set.join(', ')}
        FROM asked a WHERE e.id = a.former RETURNING a.id AS given, e.id
      ), made AS (
-       INSERT INTO alert_events (${batch.names}, environment_id, status, peak, fired_at, opened_at)
-       SELECT ${batch.picked}, ?, 'firing', value, ?::timestamptz, ?::timestamptz FROM asked b WHERE former IS NULL
+       INSERT INTO alert_events (${batch.names}, environment_id, status, notified, peak, fired_at, opened_at)
+       SELECT ${batch.picked}, ?, 'firing', b.muted_by IS NULL, value, ?::timestamptz, ?::timestamptz FROM asked b WHERE former IS NULL
        ON CONFLICT (rule_id, subject) WHERE status <> 'resolved' DO NOTHING RETURNING id
      )
      SELECT given, id, true AS again FROM again UNION ALL SELECT id, id, false FROM made`,

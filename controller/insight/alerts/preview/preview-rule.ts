@@ -5,10 +5,10 @@ import {
   type PreviewRule,
   type RulePreview,
 } from '../../../../schemas/api/alerts.ts';
-import { readStatus } from '../../../fleet/status/index.ts';
+import { readCells } from '../../../fleet/status/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { MAX_SPELLS, type Spell, type SpellQuery } from '../../telemetry/index.ts';
-import { type Subject, seriesOf } from '../evaluation/series.ts';
+import { type Subject, seriesOf, subjectKey } from '../evaluation/series.ts';
 import { clearAfterMs, holds } from '../evaluation/step.ts';
 
 const MINUTE_MS = 60_000;
@@ -26,11 +26,11 @@ export async function previewRule(
   rule: PreviewedRule,
   days = PREVIEW_DAYS,
 ): Promise<RulePreview> {
-  const joined = await readStatus(ctx, { environmentId });
+  const cells = await readCells(ctx, environmentId);
   const watched = { metric: rule.metric, pipelineId: rule.pipelineId ?? null };
-  const observation = { joined, rateOnNode: () => null, ratesSettled: true, listeningSince: 0 };
+  const observation = { cells, rateOnNode: () => null, ratesSettled: true, listeningSince: 0 };
   const subjects = new Map<string, Subject>();
-  for (const { subject } of seriesOf(watched, observation)) subjects.set(subject.key, subject);
+  for (const { subject } of seriesOf(watched, observation)) subjects.set(subjectKey(subject), subject);
   const nodes = limited([...subjects.values()].flatMap(({ node }) => node?.id ?? []));
   const pipelines = limited([...subjects.values()].flatMap(({ pipeline }) => pipeline?.id ?? []));
   const to = Math.floor(ctx.clock.now() / MINUTE_MS) * MINUTE_MS;

@@ -7,6 +7,8 @@ export interface Failure {
   words: string;
   /** That was connected to, where it came to that. */
   address: string | null;
+  /** The guard stopped it. */
+  isForbidden: boolean;
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -32,12 +34,12 @@ export function failureOf(error: unknown): Failure {
   const coded = causes.find(({ code }) => typeof code === 'string' && code !== '') ?? causes[0] ?? {};
   const code = String(coded.code ?? coded.name ?? 'unknown').slice(0, 60);
   const address = causes.find((cause) => typeof cause.address === 'string')?.address;
+  const isForbidden = causes.some((cause) => cause instanceof TargetRefusedError);
   return {
     code,
     address: typeof address === 'string' ? address : null,
-    words: causes.some((cause) => cause instanceof TargetRefusedError)
-      ? 'it must not be asked'
-      : wordsOf(code),
+    words: isForbidden ? 'it must not be asked' : wordsOf(code),
+    isForbidden,
   };
 }
 

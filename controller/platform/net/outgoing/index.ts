@@ -11,7 +11,7 @@ import { secureContextWith } from '../certificate-authorities.ts';
 import { ProxyError, type ProxySettings, proxyFor } from '../proxies.ts';
 import { failureOf } from './failure.ts';
 import { checkedLookup, type TargetGuard } from './guard.ts';
-import { OutgoingError, readTarget, type Target, unreachable } from './target.ts';
+import { forbiddenTarget, OutgoingError, readTarget, type Target, unreachable } from './target.ts';
 
 export { createTargetGuard, isUntrusted, type TargetGuard, TargetRefusedError } from './guard.ts';
 export { OutgoingError, type OutgoingFault } from './target.ts';
@@ -34,10 +34,18 @@ export interface Asking {
   replyBytes?: number;
   /** PEM: authorities that are trusted beside the usual ones. */
   caCertificate?: string;
+  /** How many are followed. Unless given, three of a GET and none of a POST, which follows 307 and 308 alone. */
+  redirects?: number;
+  /** Names of headers that no other host gets, beside those that usually carry credentials. */
+  secretHeaders?: readonly string[];
+  /** Leaves the body of the answer unread: its status is the answer. */
+  ignoreBody?: true;
+  /** The path of the address is a secret, which no log shows. */
+  hasSecretPath?: boolean;
 }
 
 export interface Outgoing {
-  /** Whatever the status. A GET follows up to three redirects. @throws OutgoingError */
+  /** Whatever the status. @throws OutgoingError */
   ask(address: string | URL, how?: Asking): Promise<Response>;
   /** For an address that is to be stored: refuses what will never be asked. One whose name leads nowhere yet passes. @throws OutgoingError */
   check(address: string | URL): Promise<void>;
@@ -70,7 +78,7 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
   function wayTo(target: Target, caCertificate: string): Dispatcher {
     const proxy = proxyTo(target, proxies);
     // The proxy resolves names; its operator decides where it leads.
-    if (proxy && !policy.permitsUnseen(target.host, target.listedOnly)) throw unreachable(target.url);
+    if (proxy && !policy.permitsUnseen(target.host, target.listedOnly)) throw forbiddenTarget(target.url);
     const proxyTunnel = target.transport === 'https';
     const way = proxy ? `${proxy.href} ${proxyTunnel}` : `direct ${target.listedOnly}`;
     const key = `${way} ${caCertificate && hash('sha256', caCertificate)}`;
@@ -109,8 +117,11 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
       throw unreachable(target.url, failure, policy.lists(target.host, failure.address));
     });
     const { statusCode: status } = answer;
-    log.debug({ host: target.host, method, path: target.url.pathname, status }, 'asked');
-    const text = await readBody(answer, how.replyBytes ?? OUTGOING_LIMITS.replyBytes, target.url);
+    const path = how.hasSecretPath ? undefined : target.url.pathname;
+    log.debug({ host: target.host, method, path, status }, 'asked');
+    const text = how.ignoreBody
+      ? discardBody(answer)
+      : await readBody(answer, how.replyBytes ?? OUTGOING_LIMITS.replyBytes, target.url);
     const headers = new Headers();
     for (const [name, value] of Object.entries(answer.headers))
       if (value !== undefined && !/^(content-length|content-encoding|transfer-encoding)$/.test(name))
@@ -126,18 +137,21 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
       const signal = how.signal ? AbortSignal.any([late, how.signal]) : late;
       let target = readTarget(address, policy);
       let { headers } = how;
+      const isPost = how.method === 'POST';
+      const mostRedirects = how.redirects ?? (isPost ? 0 : OUTGOING_LIMITS.redirects);
       for (let followed = 0; ; followed += 1) {
         const answer = await once(target, { ...how, ...(headers ? { headers } : {}) }, signal);
         const location = isRedirect(answer.status) ? answer.headers.get('location') : null;
         if (location === null) return answer;
         const next = URL.parse(location, target.url.href);
         const downgraded = target.transport === 'https' && next?.protocol !== 'https:';
-        if ((how.method ?? 'GET') !== 'GET' || !next || downgraded || followed === OUTGOING_LIMITS.redirects)
+        const becomesGet = isPost && ![307, 308].includes(answer.status);
+        if (becomesGet || !next || downgraded || followed >= mostRedirects)
           throw new OutgoingError(
             'redirected',
             `${target.url.origin} leads elsewhere, which is not followed; give the address that it goes by`,
           );
-        if (next.origin !== target.url.origin) headers = withoutCredentials(headers);
+        if (next.origin !== target.url.origin) headers = withoutCredentials(headers, how.secretHeaders);
         target = readTarget(next, policy);
       }
     },
@@ -145,7 +159,7 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
       const target = readTarget(address, policy);
       const { host, listedOnly, url } = target;
       if (proxyTo(target, proxies)) {
-        if (!policy.permitsUnseen(host, listedOnly)) throw unreachable(url);
+        if (!policy.permitsUnseen(host, listedOnly)) throw forbiddenTarget(url);
         return;
       }
       if (isIP(host) !== 0) return;
@@ -154,7 +168,7 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
       // What only a listed network could permit has to be seen to be in it.
       const unseen = found.length === 0 && !policy.permitsUnseen(host, listedOnly);
       if (unseen || found.some((one) => !policy.permits(host, one.address, listedOnly)))
-        throw unreachable(url);
+        throw forbiddenTarget(url);
     },
     close: async () => {
       await Promise.all([...ways.values()].map((way) => way.destroy()));
@@ -174,8 +188,22 @@ function proxyTo(target: Target, proxies: ProxySettings): URL | null {
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status);
 
 const CREDENTIALS = /^(authorization|cookie|proxy-authorization|.*signature.*)$/i;
-const withoutCredentials = (headers: Asking['headers'] = {}): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !CREDENTIALS.test(name)));
+function withoutCredentials(
+  headers: Asking['headers'] = {},
+  secretHeaders: readonly string[] = [],
+): Record<string, string> {
+  const secret = new Set(secretHeaders.map((name) => name.toLowerCase()));
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => !CREDENTIALS.test(name) && !secret.has(name.toLowerCase())),
+  );
+}
+
+function discardBody({ body }: Dispatcher.ResponseData): string {
+  // Its end, or the cut connection, is nobody's concern any more.
+  body.on('error', () => {});
+  body.destroy();
+  return '';
+}
 
 async function readBody(answer: Dispatcher.ResponseData, mostBytes: number, url: URL): Promise<string> {
   const { body, headers } = answer;

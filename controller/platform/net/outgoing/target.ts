@@ -18,10 +18,13 @@ export class OutgoingError extends Error {
   readonly fault: OutgoingFault;
   /** What happened, for the log; the message tells it of hosts that the operator has listed alone. */
   readonly reason: string | null;
-  constructor(fault: OutgoingFault, message: string, reason: string | null = null) {
+  /** The policy does not allow the target, so that asking again is of no use. */
+  readonly isForbidden: boolean;
+  constructor(fault: OutgoingFault, message: string, reason: string | null = null, isForbidden = false) {
     super(message);
     this.fault = fault;
     this.reason = reason;
+    this.isForbidden = isForbidden;
   }
 }
 
@@ -47,7 +50,14 @@ export const unreachable = (url: URL, failure: Failure | null = null, isListed =
       ? `${url.origin} cannot be reached: ${failure.words}`
       : `${url.origin} does not answer, or may not be asked: HEADGATE_PRIVATE_TARGETS has to name what is in a private network, behind http:// or at an unusual port`,
     failure && `${failure.words} (${failure.code})`,
+    failure?.isForbidden,
   );
+
+/** Users read what they read of any target that does not answer. */
+export function forbiddenTarget(url: URL): OutgoingError {
+  const { fault, message } = unreachable(url);
+  return new OutgoingError(fault, message, null, true);
+}
 
 /** Decimal, octal, hexadecimal and short IPv4 addresses, other scripts and a dot at the end: all become one form. @throws OutgoingError */
 export function readTarget(address: string | URL, policy: TargetPolicy): Target {
@@ -57,9 +67,11 @@ export function readTarget(address: string | URL, policy: TargetPolicy): Target 
     throw new OutgoingError(
       'unreachable',
       `an address must begin with https:// and have at most ${MOST} characters`,
+      null,
+      true,
     );
   if (url.username !== '' || url.password !== '')
-    throw new OutgoingError('unreachable', 'an address must hold no user name and no password');
+    throw new OutgoingError('unreachable', 'an address must hold no user name and no password', null, true);
   url.hash = '';
   // `localhost.` is localhost, and the list of the operator knows names without it.
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0) url.hostname = url.hostname.replace(/\.$/, '');
@@ -68,6 +80,7 @@ export function readTarget(address: string | URL, policy: TargetPolicy): Target 
   const port = Number(url.port || (transport === 'https' ? 443 : 80));
   const listedOnly = transport === 'http' || !USUAL_PORTS.has(port);
   // Names are checked by what they lead to, when they are looked up.
-  if (host === '' || (isIP(host) !== 0 && !policy.permits(host, host, listedOnly))) throw unreachable(url);
+  if (host === '' || (isIP(host) !== 0 && !policy.permits(host, host, listedOnly)))
+    throw forbiddenTarget(url);
   return { url, host, port, transport, listedOnly };
 }

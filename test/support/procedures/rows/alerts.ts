@@ -15,7 +15,7 @@ const silenceOf = ({ environmentId }: Side) => ({
 });
 
 /** An event of a new rule, which fires whether the node answers or not. */
-async function openEvent(side: Side, n: number, root: TestUser): Promise<{ id: string }> {
+export async function openEvent(side: Side, n: number, root: TestUser): Promise<{ id: string }> {
   const { environmentId, teamId } = side;
   await heard(side, root);
   const always = { metric: 'node_unreachable', condition: 'lt', threshold: 2, durationSeconds: 0 };

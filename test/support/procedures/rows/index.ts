@@ -8,6 +8,7 @@ import { FORGES } from './forges.ts';
 import { GIT_LABELS } from './git-words.ts';
 import { LIBRARY } from './library.ts';
 import { METRICS } from './metrics.ts';
+import { NOTIFICATIONS } from './notifications.ts';
 import { OWN_ACCOUNT } from './own-account.ts';
 import { PEOPLE } from './people.ts';
 import { PIPELINES } from './pipelines.ts';
@@ -40,4 +41,5 @@ export const ROWS: Rows = {
   ...FLEET,
   ...LIBRARY,
   ...METRICS,
+  ...NOTIFICATIONS,
 };

@@ -1,0 +1,57 @@
+/** Which endpoint wants which notices, and which of them become one message. */
+import type { AlertNotice } from '../notice.ts';
+
+/** An endpoint of a team wants the metrics of its list, one of an environment all that happens there. */
+export interface Subscriber {
+  id: string;
+  teamId: string | null;
+  environmentId: string | null;
+  eventTypes: readonly string[];
+}
+
+export interface NoticeGroup {
+  endpointId: string;
+  ruleId: string;
+  status: AlertNotice['status'];
+  notices: AlertNotice[];
+}
+
+const wants = ({ teamId, environmentId, eventTypes }: Subscriber, notice: AlertNotice): boolean =>
+  environmentId === null
+    ? teamId === notice.team.id && eventTypes.includes(notice.metric)
+    : environmentId === notice.environment.id;
+
+export function groupNotices(
+  notices: readonly AlertNotice[],
+  subscribers: readonly Subscriber[],
+): NoticeGroup[] {
+  const groups = new Map<string, NoticeGroup>();
+  for (const notice of notices)
+    for (const subscriber of subscribers) {
+      if (!wants(subscriber, notice)) continue;
+      const { ruleId, status } = notice;
+      const key = JSON.stringify([subscriber.id, ruleId, status]);
+      const group = groups.get(key) ?? { endpointId: subscriber.id, ruleId, status, notices: [] };
+      group.notices.push(notice);
+      groups.set(key, group);
+    }
+  return [...groups.values()];
+}
+
+/** Consecutive notices in which each event occurs once, so that groups of one run may be queued in any order. */
+export function runsOf(notices: readonly AlertNotice[]): AlertNotice[][] {
+  const runs: AlertNotice[][] = [];
+  let seen = new Set<string>();
+  let run: AlertNotice[] = [];
+  for (const notice of notices) {
+    if (seen.has(notice.eventId)) {
+      runs.push(run);
+      seen = new Set();
+      run = [];
+    }
+    seen.add(notice.eventId);
+    run.push(notice);
+  }
+  if (run.length > 0) runs.push(run);
+  return runs;
+}
