@@ -84,6 +84,7 @@ export const ALERT_EVENT_ROWS: readonly RestRow[] = [
     tag: 'Silences',
     summary: 'End a silence now',
     operation: silenceOperations.endSilence,
+    mayGoToGit: true,
     response: SilenceBody,
     input: (request) => ({ id: idOf(request) }),
     output: (silence) => ({ silence }),

@@ -49,6 +49,7 @@ export async function checked(given: ParsedOptions, io: Io): Promise<Validation>
       engineBin,
       engineLimit: given.value('engine') === 'all' ? Number.POSITIVE_INFINITY : ENGINE_LIMIT,
       allowOutside: given.flag('allow-outside'),
+      now: Date.now(),
       signal: new AbortController().signal,
     });
   } finally {

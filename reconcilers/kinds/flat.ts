@@ -1,8 +1,8 @@
-/** Kinds whose objects are one row each, and whose manifests need no checks but schema and references. */
+/** Kinds whose objects are one row each, and whose manifests need few checks beside schema and references. */
 import type { Converged } from '../../controller/delivery/ownership/index.ts';
 import type { Operation } from '../../controller/platform/operation/operation.ts';
 import type { DesiredManifest } from '../source/index.ts';
-import { type Kind, type Reference, toCommit, toItem } from './kind.ts';
+import { type CheckContext, type CheckResult, type Kind, type Reference, toCommit, toItem } from './kind.ts';
 
 export function flatKind(of: {
   kind: Kind['kind'];
@@ -11,6 +11,8 @@ export function flatKind(of: {
   references?: (manifest: DesiredManifest) => readonly Reference[];
   /** The result of applying, for the report. */
   describe(manifest: DesiredManifest): string;
+  /** What neither the schema nor references can say. */
+  check?: (manifest: DesiredManifest, check: CheckContext) => Pick<CheckResult, 'problems' | 'notes'>;
   converge: Operation;
   prune: Operation;
 }): Kind {
@@ -22,12 +24,9 @@ export function flatKind(of: {
     suspended: () => false,
     deployed: () => true,
     editorData: () => null,
-    check: async () => ({
-      problems: [],
-      detail: 'checked: schema, references',
-      notes: [],
-      unknown: [],
-      tests: [],
+    check: async (_ctx, manifest, check) => ({
+      ...{ detail: 'checked: schema, references', unknown: [], tests: [] },
+      ...(of.check?.(manifest, check) ?? { problems: [], notes: [] }),
     }),
     async apply({ ctx, execute, environmentId, items, commit }) {
       const done = (await execute(of.converge, ctx, {

@@ -30,6 +30,8 @@ export interface CheckContext {
   engine: boolean;
   /** Whether the engine may still confirm a fault; true only a limited number of times in a pass. */
   confirm?: () => boolean;
+  /** Milliseconds since 1970: some times must not lie too far ahead. */
+  now: number;
   /** Engines of the environment's nodes; empty where none is known. */
   nodeEngines: readonly NodeEngine[];
   signal: AbortSignal;

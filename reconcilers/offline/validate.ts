@@ -61,6 +61,8 @@ export interface ValidateOptions {
   engineLimit: number;
   /** A name outside the tree may be that of an object in the database: it becomes a note instead of a problem. */
   allowOutside: boolean;
+  /** Milliseconds since 1970. */
+  now: number;
   signal: AbortSignal;
 }
 
@@ -153,7 +155,7 @@ async function checkManifest(
   manifest: DesiredManifest,
   { dangling, circles }: { dangling: readonly Problem[]; circles: readonly Problem[] },
   engineUse: EngineUse,
-  { engine: checks, allowOutside, signal }: ValidateOptions,
+  { engine: checks, allowOutside, now, signal }: ValidateOptions,
 ): Promise<CheckedManifest> {
   const { kind, name, path, line } = manifest;
   const outside = allowOutside
@@ -163,8 +165,7 @@ async function checkManifest(
   const result = await KINDS.get(kind)?.check({ services: { engine: checks } }, manifest, {
     secrets: new WellFormedNames(),
     ...engineUse,
-    nodeEngines: [],
-    signal,
+    ...{ now, nodeEngines: [], signal },
   });
   return {
     ...{ kind, name, path, line },

@@ -34,6 +34,7 @@ export const blank = (
   tests: [],
   findings: [],
   notes: [],
+  preview: null,
 });
 
 export function actionOf(change: Applying): PlannedChange['action'] {
@@ -141,6 +142,7 @@ export function presentApplied(
     nodes: TouchedNodes | null;
     /** Set where canary nodes run it first. */
     stages: { first: number; later: number } | null;
+    preview: PlannedChange['preview'];
   },
 ): PlannedChange {
   const { check } = facts;
@@ -154,6 +156,7 @@ export function presentApplied(
     engineDiff: engine.engineDiff,
     nodes: facts.nodes,
     tests: check?.tests ?? [],
+    preview: facts.preview,
     notes: [
       ...(facts.stages ? [stagesText(facts.stages)] : []),
       ...(check?.notes ?? []),

@@ -14,6 +14,7 @@ import { blank, presentAffectedNodes, presentApplied } from './change-view.ts';
 import { classifyChanges } from './classify-changes.ts';
 import { fleetFindings } from './fleet-impact.ts';
 import { missingSecrets } from './missing-secrets.ts';
+import { previewRules } from './rule-previews.ts';
 
 const MAX_CHANGES = 500;
 const MAX_FINDINGS = 500;
@@ -22,6 +23,8 @@ export interface ViewOptions {
   ctx: Context;
   binding: Binding;
   computed: Computed;
+  /** How long what alert rules would have done is looked for. */
+  previewMs: number;
   ref: string | null;
   /** False where the commit is not in the repository. */
   ofRepository: boolean;
@@ -42,6 +45,7 @@ export async function viewOf(options: ViewOptions): Promise<GitPlan> {
     changes: [...ready, ...classified.deletes],
   });
   const before = await options.before(ready);
+  const previews = await previewRules(options, ready);
   // What most nodes run: during a rollout, the version before it.
   const configOf = new Map(
     affected.before.flatMap(({ key, config, staged }) => {
@@ -66,6 +70,7 @@ export async function viewOf(options: ViewOptions): Promise<GitPlan> {
         check: computed.checks.get(change),
         nodes: nodesOf(change),
         stages: affected.stages.get(change) ?? null,
+        preview: previews.get(change) ?? null,
       }),
     ),
     ...classified.deletes.flatMap((change) =>

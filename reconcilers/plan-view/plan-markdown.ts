@@ -1,6 +1,7 @@
 /** Renders a plan as Markdown, for pull requests. */
 import { escaped } from '../../controller/platform/text/markdown.ts';
 import { visible as clean } from '../../controller/platform/text/visible-text.ts';
+import { previewText } from '../../schemas/alerts/preview-text.ts';
 import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
 import {
   ACTION_LABELS,
@@ -71,12 +72,13 @@ export function planMarkdown(plan: GitPlan): string {
 function changesTable({ changes, changesTotal }: GitPlan): string[] {
   if (changes.length === 0) return [];
   const rows = changes.slice(0, MAX_ROWS).map((change) => {
-    const { action, kind, name, renamedFrom, nodes, tests, reason } = change;
+    const { action, kind, name, renamedFrom, nodes, tests, preview, reason } = change;
     const called = renamedFrom === null ? code(name) : `${code(renamedFrom)} → ${code(name)}`;
     const about = [
       ...(reason ? [`${reason.code}: ${escaped(short(reason.message, 200))}`] : []),
       ...(nodes && nodes.count > 0 ? [escaped(nodesText(nodes))] : []),
       ...(tests.length > 0 ? [`tests: ${testsText(tests)}`] : []),
+      ...(preview ? [escaped(previewText(preview))] : []),
     ];
     return `| ${ACTION_LABELS[action]} | ${kind} | ${called} | ${about.join('<br>')} |`;
   });
@@ -118,9 +120,10 @@ function fleet(plan: GitPlan): string[] {
 
 /** One folded block; empty where the change has no details. */
 function details(change: PlannedChange): string[] {
-  const { kind, name, fields, engineDiff, notes, tests } = change;
+  const { kind, name, fields, engineDiff, notes, tests, preview } = change;
   const failed = tests.filter(({ status }) => status === 'failed');
-  if (fields.length === 0 && engineDiff === null && notes.length === 0 && failed.length === 0) return [];
+  const remarks = [...notes, ...(preview?.note ? [preview.note] : [])];
+  if (fields.length === 0 && engineDiff === null && remarks.length === 0 && failed.length === 0) return [];
   const lines = ['', '<details>', `<summary>${kind} ${escaped(name)}</summary>`, ''];
   for (const { pointer, before, after } of fields.slice(0, MAX_FIELDS)) {
     const value = (text: string | null) => (text === null ? '–' : code(short(text, 200)));
@@ -135,6 +138,6 @@ function details(change: PlannedChange): string[] {
   }
   for (const { name: test, message } of failed)
     lines.push(`- test ${code(test)} failed: ${escaped(message ?? '')}`);
-  for (const note of notes) lines.push(`- ${escaped(note)}`);
+  for (const note of remarks) lines.push(`- ${escaped(note)}`);
   return [...lines, '', '</details>'];
 }

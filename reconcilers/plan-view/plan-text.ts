@@ -1,5 +1,6 @@
 /** Renders a plan as plain text, for terminals. */
 import { visible as clean } from '../../controller/platform/text/visible-text.ts';
+import { previewText } from '../../schemas/alerts/preview-text.ts';
 import type {
   FleetFinding,
   GitPlan,
@@ -149,6 +150,10 @@ export function headline({ environmentName, commit, ref }: GitPlan): string {
   return `${clean(environmentName)}${what}`;
 }
 
+/** The sentence, and what limits it. */
+export const previewLines = ({ preview }: PlannedChange): string[] =>
+  preview ? [previewText(preview), ...(preview.note === null ? [] : [preview.note])] : [];
+
 const findingLines = (finding: PlanFinding, indent: string): string[] => [
   `${indent}${formatLocation(finding)}`,
   `${indent}    ${clean(finding.message)}`,
@@ -187,6 +192,7 @@ function changeLines(change: PlannedChange): string[] {
   const isListed = findings.some(({ stage }) => stage === 'tests');
   for (const { status, name, message } of tests)
     if (status === 'failed' && !isListed) put(`  failed: ${clean(name)}: ${clean(message ?? '')}`);
+  for (const line of previewLines(change)) put(clean(line));
   for (const note of notes) put(`note: ${clean(note)}`);
   return lines;
 }

@@ -26,6 +26,7 @@ import {
 import { manifestsAt, readBefore } from './base-state.ts';
 import { viewOf } from './plan-document.ts';
 import { policyChanges } from './policy-changes.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 export type PlanRequest = Pick<PlanGit, 'ref' | 'files'>;
 export interface Planner {
@@ -44,8 +45,20 @@ const CACHED_FILES = 5_000;
 /** Plans of one environment run one after the other; further requests are refused while this many wait. */
 const MAX_WAITING = 4;
 
-export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
-  const deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+/** How long what alert rules would have done is looked for. */
+const PREVIEW_MS = 5_000;
+
+export interface PlannerOptions {
+  deadlineMs?: number;
+  previewMs?: number;
+}
+
+type ViewedOptions = ComputeOptions & { previewMs: number };
+
+export function createPlanner({
+  deadlineMs = DEADLINE_MS,
+  previewMs = PREVIEW_MS,
+}: PlannerOptions = {}): Planner {
   const cache = createSourceCache({ maxFiles: CACHED_FILES, maxScopes: 20 });
   // Merges share parsed files with each other, but must not replace the scopes of branches.
   const merges = withOwnScopes(cache, 20);
@@ -93,7 +106,7 @@ export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
           // The plan is of what the remote holds now, not of what was fetched last.
           if (handle.kind === 'remote' && files === null) await handle.fetch(signal, request.ref);
           const repository = openRepository(handle.gitdir);
-          const options = { ctx: { ...ctx, signal }, binding, repository, cache, signal };
+          const options = { ctx: { ...ctx, signal }, binding, repository, cache, signal, previewMs };
           try {
             return files === null
               ? await ofRepository(options, request.ref ?? null)
@@ -107,7 +120,7 @@ export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
     planOfCommit: (ctx, binding, commit) =>
       bounded(ctx, async (signal) => {
         const repository = openRepository(ctx.services.repositories.of(binding).gitdir);
-        const options = { ctx: { ...ctx, signal }, binding, repository, cache: merges, signal };
+        const options = { ctx: { ...ctx, signal }, binding, repository, cache: merges, signal, previewMs };
         try {
           return await view(options, repository, { ref: null, ofRepository: false, commit });
         } finally {
@@ -115,21 +128,6 @@ export function createPlanner(options: { deadlineMs?: number } = {}): Planner {
         }
       }),
   };
-}
-
-/** Not every read can be aborted; the caller does not wait for its end. */
-async function unlessAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted();
-  let stop = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-  });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
 }
 
 const tookTooLong = (ms: number) =>
@@ -145,7 +143,7 @@ function toRequestError(error: unknown): unknown {
   return error;
 }
 
-async function ofRepository(options: ComputeOptions, ref: string | null): Promise<GitPlan> {
+async function ofRepository(options: ViewedOptions, ref: string | null): Promise<GitPlan> {
   const { binding, repository } = options;
   const commit = ref === null ? null : await commitOf(repository, ref);
   return view(options, repository, {
@@ -169,7 +167,7 @@ async function commitOf(repository: Repository, ref: string): Promise<string> {
 const unknownRef = (ref: string) =>
   badRequest(`The repository has no branch, tag or commit "${ref.slice(0, 100)}"`);
 
-async function ofFiles(options: ComputeOptions, files: readonly PlanFile[]): Promise<GitPlan> {
+async function ofFiles(options: ViewedOptions, files: readonly PlanFile[]): Promise<GitPlan> {
   const scratch = await createScratch(
     files.map(({ path, text, link }) => ({ path, content: text, link: link ?? false })),
     { signal: options.signal },
@@ -197,7 +195,7 @@ function withOwnScopes(cache: SourceCache, maxScopes = 1): SourceCache {
 }
 
 async function view(
-  options: ComputeOptions,
+  options: ViewedOptions,
   home: Repository,
   source: { ref: string | null; ofRepository: boolean; commit?: string },
 ): Promise<GitPlan> {
@@ -211,6 +209,7 @@ async function view(
     ctx,
     binding,
     computed,
+    previewMs: options.previewMs,
     ref: source.ref,
     ofRepository: source.ofRepository,
     before: (changes) => readBefore({ ctx, binding, repository: home, cache }, computed.observed, changes),

@@ -198,7 +198,6 @@ export const AlertSilence = Type.Object({
 export type AlertSilence = Static<typeof AlertSilence>;
 export const AlertSilenceList = Type.Array(AlertSilence);
 export const ListSilences = Input({ environmentId: Id });
-export const SILENCE_MAX_DAYS = 366;
 export const CreateSilence = Input({
   environmentId: Id,
   matchers: Matchers,

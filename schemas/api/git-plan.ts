@@ -1,6 +1,7 @@
 /** A plan as it is shown: in the web UI, by `gitSync.plan`, on the command line and, later, on a pull request. */
 import Type, { type Static } from 'typebox';
 import { worded } from '../patterns.ts';
+import { AlertMetric } from './alerts.ts';
 import { Id, Input, Nullable, Timestamp } from './common.ts';
 import { OWNABLE_KINDS } from './git-policy.ts';
 
@@ -59,6 +60,20 @@ export const TouchedNodes = Type.Object({
 });
 export type TouchedNodes = Static<typeof TouchedNodes>;
 
+/** What an alert rule would have done in the last 7 days, by what was recorded. */
+export const ChangePreview = Type.Object({
+  metric: AlertMetric,
+  /** Nodes, pipelines, or pipelines on nodes with recorded values; 0: nothing can be said. */
+  series: Type.Integer(),
+  /** Times that it would have fired, on how many of them, and on how many now. */
+  firings: Type.Integer(),
+  subjects: Type.Integer(),
+  firingNow: Type.Integer(),
+  /** What limits the answer, for users; null where nothing does. */
+  note: Nullable(Type.String()),
+});
+export type ChangePreview = Static<typeof ChangePreview>;
+
 export const PlannedChange = Type.Object({
   action: Type.Enum([...PLAN_ACTIONS]),
   kind: Type.String(),
@@ -78,6 +93,11 @@ export const PlannedChange = Type.Object({
   findings: Type.Array(PlanFinding),
   /** What a person should know although nothing is wrong. */
   notes: Type.Array(Type.String()),
+  /**
+   * Of an enabled alert rule; null for everything else, beyond the first 20 rules, and where it is not known. It does not
+   * count in the hash of the plan. Plans that were stored by earlier versions have none.
+   */
+  preview: Nullable(ChangePreview),
 });
 export type PlannedChange = Static<typeof PlannedChange>;
 

@@ -2,6 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { Id, Input, Label, Nullable, Timestamp } from './common.ts';
 import { OwnableKindName } from './git-plan.ts';
+import { OWNABLE_KINDS } from './git-policy.ts';
 
 const Reason = Type.Optional(Label(500));
 const Identity = { kind: OwnableKindName, name: Type.String({ minLength: 1, maxLength: 100 }) };
@@ -138,7 +139,7 @@ export function becameOf(output: unknown): Proposed | Committed | null {
 /** Canonical manifests of what the database holds, ready to be committed. */
 export const ExportManifests = Input({
   environmentId: Id,
-  kinds: Type.Optional(Type.Array(OwnableKindName, { uniqueItems: true, maxItems: 3 })),
+  kinds: Type.Optional(Type.Array(OwnableKindName, { uniqueItems: true, maxItems: OWNABLE_KINDS.length })),
 });
 export const ExportedManifests = Type.Object({
   files: Type.Array(Type.Object({ path: Type.String(), text: Type.String() })),

@@ -2,7 +2,14 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 
 export const API_VERSION = 'headgate/v1';
-export const MANIFEST_KINDS = ['Pipeline', 'AlertRule', 'NodeGroup', 'Environment', 'Repository'] as const;
+export const MANIFEST_KINDS = [
+  'Pipeline',
+  'AlertRule',
+  'NodeGroup',
+  'Silence',
+  'Environment',
+  'Repository',
+] as const;
 export type ManifestKind = (typeof MANIFEST_KINDS)[number];
 
 /** A component of a pipeline as its maps name it. */

@@ -14,3 +14,4 @@ export type { NodeGroupSpec } from './node-group.ts';
 export type { PipelineSpec, SinkConfig, SourceConfig, TransformConfig } from './pipeline.ts';
 export { publishedSchemas } from './published.ts';
 export type { RepositorySpec } from './repository.ts';
+export type { SilenceSpec } from './silence.ts';

@@ -5,11 +5,13 @@ import { EnvironmentManifest, type EnvironmentSpec } from './environment.ts';
 import { NodeGroupManifest, type NodeGroupSpec } from './node-group.ts';
 import { PipelineManifest, type PipelineSpec } from './pipeline.ts';
 import { RepositoryManifest, type RepositorySpec } from './repository.ts';
+import { SilenceManifest, type SilenceSpec } from './silence.ts';
 
 export const MANIFESTS = {
   Pipeline: PipelineManifest,
   AlertRule: AlertRuleManifest,
   NodeGroup: NodeGroupManifest,
+  Silence: SilenceManifest,
   Environment: EnvironmentManifest,
   Repository: RepositoryManifest,
 } as const satisfies Record<ManifestKind, object>;
@@ -18,6 +20,7 @@ interface Specs {
   Pipeline: PipelineSpec;
   AlertRule: AlertRuleSpec;
   NodeGroup: NodeGroupSpec;
+  Silence: SilenceSpec;
   Environment: EnvironmentSpec;
   Repository: RepositorySpec;
 }

@@ -16,6 +16,7 @@ const DOCUMENT_NAMES = {
   Pipeline: 'pipeline',
   AlertRule: 'alert-rule',
   NodeGroup: 'node-group',
+  Silence: 'silence',
   Environment: 'environment',
   Repository: 'repository',
 } as const satisfies Record<keyof typeof MANIFESTS, string>;

@@ -33,6 +33,7 @@ export {
   type StoredConfig,
   type StoredObject,
   type StoredPipeline,
+  type StoredSilence,
 } from './inventory/objects-queries.ts';
 export { readManifestStatus, readSyncStatus } from './inventory/sync-status.ts';
 export {

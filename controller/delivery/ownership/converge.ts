@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import type { MutationContext } from '../../platform/operation/context.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { mutation } from '../../platform/operation/operation.ts';
-import { type ColumnTypes, lockClaimed, type OwnedTable, writeOwned } from './store.ts';
+import { type ColumnTypes, lockClaimed, type OwnedRow, type OwnedTable, writeOwned } from './store.ts';
 
 export const Commit = Type.Object({
   sha: Type.String(),
@@ -58,11 +58,12 @@ export function convergeOperation<Spec>(of: {
   entityType: string;
   table: OwnedTable;
   types: ColumnTypes;
-  /** The columns of the kind, in the order of the specs. */
+  /** The columns of the kind, in the order of the specs. `rows` are the objects as they are; null for one that is created. */
   columns(
     ctx: MutationContext,
     environmentId: string,
     specs: readonly Spec[],
+    rows: readonly (OwnedRow | null)[],
   ): Promise<Record<string, unknown>[]> | Record<string, unknown>[];
   changed(ctx: MutationContext, environmentId: string): Promise<void>;
 }) {
@@ -80,6 +81,7 @@ export function convergeOperation<Spec>(of: {
         ctx,
         environmentId,
         items.map(({ spec }) => spec),
+        rows,
       );
       const writes = items.map(({ name, uid, labels, specHash }, index) => ({
         row: rows[index] ?? null,

@@ -15,6 +15,7 @@ const KINDS: Record<OwnedTable, OwnableKind> = {
   pipelines: 'Pipeline',
   alert_rules: 'AlertRule',
   node_groups: 'NodeGroup',
+  alert_silences: 'Silence',
 };
 
 /**

@@ -8,7 +8,7 @@ import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
 
-export const OWNED_TABLES = ['pipelines', 'alert_rules', 'node_groups'] as const;
+export const OWNED_TABLES = ['pipelines', 'alert_rules', 'node_groups', 'alert_silences'] as const;
 export type OwnedTable = (typeof OWNED_TABLES)[number];
 
 /** What users call a row of the table. */
@@ -16,6 +16,7 @@ export const NOUNS: Record<OwnedTable, string> = {
   pipelines: 'pipeline',
   alert_rules: 'alert rule',
   node_groups: 'node group',
+  alert_silences: 'silence',
 };
 
 /** Identifies the row of a manifest. */
@@ -32,6 +33,7 @@ export interface OwnedRow {
   uid: string | null;
   labels: LabelMap;
   managedBy: 'ui' | 'git';
+  createdAt: Date;
   tombstonedAt: Date | null;
 }
 
@@ -56,7 +58,7 @@ export async function lockClaimed(
 ): Promise<(OwnedRow | null)[]> {
   await writeAsReconciler(tx);
   const { rows } = await tx.raw<{ rows: (OwnedRow & { recorded: boolean })[] }>(
-    `SELECT id, name, uid, labels, managed_by AS "managedBy", tombstoned_at AS "tombstonedAt",
+    `SELECT id, name, uid, labels, managed_by AS "managedBy", created_at AS "createdAt", tombstoned_at AS "tombstonedAt",
        EXISTS (SELECT 1 FROM git_manifests m WHERE m.object_id = o.id) AS recorded
      FROM ?? o WHERE environment_id = ? AND (tombstoned_at IS NULL OR managed_by = 'git') AND (id = ANY(?) OR lower(name) IN (SELECT lower(n) FROM unnest(?::text[]) n)
        OR uid = ANY(?))

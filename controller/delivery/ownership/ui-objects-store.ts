@@ -8,6 +8,7 @@ export const TABLE_OF: Readonly<Record<OwnableKind, OwnedTable>> = {
   Pipeline: 'pipelines',
   AlertRule: 'alert_rules',
   NodeGroup: 'node_groups',
+  Silence: 'alert_silences',
 };
 
 export interface UiOwned {

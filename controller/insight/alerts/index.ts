@@ -9,5 +9,6 @@ export { previewRule } from './preview/preview-rule.ts';
 export { convergeAlertRules, pruneAlertRule } from './rules/converge.ts';
 export * as alertOperations from './rules/operations.ts';
 export { ALERTS_LOOP } from './rules/publish-change.ts';
+export { convergeSilences, pruneSilence } from './silences/converge.ts';
 export * as silenceOperations from './silences/operations.ts';
 export { deleteSilencesBefore } from './silences/store.ts';

@@ -97,4 +97,5 @@ const NOUNS: Partial<Record<ManifestKind, string>> = {
   Pipeline: 'a pipeline',
   AlertRule: 'an alert rule',
   NodeGroup: 'a node group',
+  Silence: 'a silence',
 };

@@ -18,8 +18,9 @@ export async function checkAll(
   const results = new Map<Change, CheckResult>();
   let confirmations = ENGINE_CHECKS;
   const confirm = () => confirmations-- > 0;
+  const now = ctx.clock.now();
   const nodeEngines = batch.some(({ manifest }) => manifest.kind === 'Pipeline')
-    ? await readNodeEngines(ctx.db, binding.environmentId, ctx.clock.now())
+    ? await readNodeEngines(ctx.db, binding.environmentId, now)
     : [];
   const queue = batch[Symbol.iterator]();
   const worker = async () => {
@@ -30,7 +31,7 @@ export async function checkAll(
         change,
         problems
           ? { problems: [...problems], detail: 'references', notes: [], unknown: [], tests: [] }
-          : await kindOf(change).check(ctx, manifest, { secrets, engine, confirm, nodeEngines, signal }),
+          : await kindOf(change).check(ctx, manifest, { secrets, engine, confirm, now, nodeEngines, signal }),
       );
     }
   };

@@ -119,8 +119,10 @@ function describe(
     case 'anyOf':
       return { message: `\`${field}\` must be text, a number, true or false`, hint: about };
     case 'pattern':
+    case 'format':
       return { message: `\`${field}\` is not written as it must be`, hint: about };
     case 'minItems':
+    case 'minProperties':
       return { message: `\`${field}\` needs at least ${issue.params.limit}`, hint: about };
     case 'maxItems':
     case 'maxProperties':
@@ -150,12 +152,16 @@ export function schemaFindings(
   if (checked.fits(document)) return [];
   const issues = checked.issues(document);
   const unions = new Set(issues.filter((issue) => issue.keyword === 'anyOf').map((issue) => issue.path));
-  return issues
+  const findings = issues
     .filter((issue) => issue.keyword === 'anyOf' || !unions.has(issue.path))
-    .slice(0, MAX_FINDINGS)
-    .map((issue) => ({
-      stage: 'schema',
-      pointer: issue.path,
-      ...describe(issue, schema as SchemaNode, document, written),
-    }));
+    .map(
+      (issue): SpecFinding => ({
+        stage: 'schema',
+        pointer: issue.path,
+        ...describe(issue, schema as SchemaNode, document, written),
+      }),
+    );
+  // A text may have neither the pattern nor the format of its field.
+  const distinct = new Map(findings.map((finding) => [`${finding.pointer} ${finding.message}`, finding]));
+  return [...distinct.values()].slice(0, MAX_FINDINGS);
 }

@@ -8,6 +8,7 @@ const NOUNS: Record<OwnableKind, string> = {
   Pipeline: 'pipeline',
   AlertRule: 'alert rule',
   NodeGroup: 'node group',
+  Silence: 'silence',
 };
 const NAMED = 3;
 const SUBJECT = 120;

@@ -10,6 +10,7 @@ import { OWNABLE_KINDS } from '../../../schemas/api/git-policy.ts';
 import type { ExportedManifests } from '../../../schemas/api/git-words.ts';
 import type { SourceCache } from '../../source/index.ts';
 import { exportManifests } from '../manifest/export.ts';
+import { FOLDERS } from '../manifest/file-names.ts';
 import { headgate } from './commit-message.ts';
 import { hostOf, inRepository } from './workspace.ts';
 
@@ -89,6 +90,7 @@ function indexOf(text: string | null): string[] {
   }
 }
 
+const FILE = new RegExp(`^(?:${Object.values(FOLDERS).join('|')})/[a-zA-Z0-9_-]+\\.yaml$`);
+
 /** People may have edited the index: it must not lead to files that no export writes. */
-const isInside = (path: string): boolean =>
-  /^(?:pipelines|alerts|node-groups)\/[a-zA-Z0-9_-]+\.yaml$/.test(path);
+const isInside = (path: string): boolean => FILE.test(path);

@@ -22,17 +22,26 @@ const REASON_CHARACTERS = 500;
  * Paths are relative to the folder of the environment.
  */
 export async function exportManifests(
-  { db, services }: Pick<Context, 'db' | 'services'>,
+  { db, services, clock }: Pick<Context, 'db' | 'services' | 'clock'>,
   environmentId: string,
   kinds: readonly OwnableKind[],
   taken: ReadonlySet<string> = new Set(),
 ): Promise<ExportedManifests> {
-  const { files, skipped } = exportObjects(await listObjects(db, environmentId, kinds), taken);
+  const now = clock.now();
+  const objects = await listObjects(db, environmentId, kinds);
+  const { files, skipped } = exportObjects(
+    objects.filter((object) => !isOver(object, now)),
+    taken,
+  );
   return {
     files: files.map(({ kind, path, text }) => ({ path, text: schemaLine(services.baseUrl, kind) + text })),
     skipped,
   };
 }
+
+/** A silence that has ended mutes nothing, so git need not have it. */
+const isOver = (object: StoredObject, now: number): boolean =>
+  object.kind === 'Silence' && object.endsAt.getTime() <= now;
 
 type ExportedObject = ExportedManifests['files'][number] & { kind: OwnableKind };
 

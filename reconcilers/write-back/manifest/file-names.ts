@@ -5,6 +5,7 @@ export const FOLDERS: Record<OwnableKind, string> = {
   Pipeline: 'pipelines',
   AlertRule: 'alerts',
   NodeGroup: 'node-groups',
+  Silence: 'silences',
 };
 
 const MAX = 80;

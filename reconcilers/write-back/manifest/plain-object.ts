@@ -4,10 +4,16 @@ import type {
   StoredConfig,
   StoredObject,
   StoredPipeline,
+  StoredSilence,
 } from '../../../controller/delivery/bindings/index.ts';
 import { compile, type Definition, definitionOf } from '../../../controller/pipelines/index.ts';
-import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
-import type { AlertRuleSpec, NodeGroupSpec, PipelineSpec } from '../../../schemas/manifests/index.ts';
+import { OWNABLE_KINDS, type OwnableKind } from '../../../schemas/api/git-policy.ts';
+import type {
+  AlertRuleSpec,
+  NodeGroupSpec,
+  PipelineSpec,
+  SilenceSpec,
+} from '../../../schemas/manifests/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 
 type Fields = Record<string, unknown>;
@@ -38,6 +44,8 @@ function specOfObject(object: StoredObject, layout: Layout): Fields {
       return ruleSpec({ ...object, pipelineRef: object.pipelineName ?? undefined });
     case 'NodeGroup':
       return groupSpec(object);
+    case 'Silence':
+      return silenceOfObject(object);
   }
 }
 
@@ -65,6 +73,8 @@ export function plainOfManifest(manifest: DesiredManifest): PlainManifest {
     }
     case 'AlertRule':
       return { ...base, kind: 'AlertRule', spec: ruleSpec(manifest.spec as AlertRuleSpec) };
+    case 'Silence':
+      return { ...base, kind: 'Silence', spec: silenceSpec(manifest.spec as SilenceSpec) };
     default:
       return { ...base, kind: 'NodeGroup', spec: groupSpec(manifest.spec as NodeGroupSpec) };
   }
@@ -148,5 +158,23 @@ const groupSpec = ({ criteria, labelTemplate, requiredLabels }: NodeGroupSpec): 
   ...filled({ labelTemplate, requiredLabels }),
 });
 
-export const isOwnable = (kind: string): kind is OwnableKind =>
-  kind === 'Pipeline' || kind === 'AlertRule' || kind === 'NodeGroup';
+/** The database keeps no offsets: one moment has one text. */
+const silenceSpec = ({ matchers, reason, startsAt, endsAt }: SilenceSpec): Fields =>
+  present({
+    matchers,
+    reason: reason.trim(),
+    startsAt: startsAt === undefined ? undefined : timeText(new Date(startsAt)),
+    endsAt: timeText(new Date(endsAt)),
+  });
+
+const silenceOfObject = ({ matchers, reason, startsAt, endsAt, createdAt }: StoredSilence): Fields =>
+  present({
+    matchers,
+    reason,
+    startsAt: startsAt.getTime() === createdAt.getTime() ? undefined : timeText(startsAt),
+    endsAt: timeText(endsAt),
+  });
+
+const timeText = (time: Date): string => time.toISOString().replace('.000Z', 'Z');
+
+export const isOwnable = (kind: string): kind is OwnableKind => OWNABLE_KINDS.some((one) => one === kind);

@@ -9,6 +9,7 @@ import { validator } from '../../../schemas/validate.ts';
 import { fault } from '../../support/fixtures/fault-text.ts';
 import { type BoundEnvironment, pathOf } from '../../support/scenes/bound-environment.ts';
 import { PRODUCTION } from '../../support/scenes/config-repository.ts';
+import { localRepositories } from '../../support/scenes/local-repositories.ts';
 import { useReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const pipeline = (name: string, lines: string, more = '') => `apiVersion: headgate/v1
@@ -42,21 +43,7 @@ describe('a plan that is asked for', () => {
   });
 
   async function plan(asked: Parameters<Planner['plan']>[2] = {}, with_ = planner): Promise<GitPlan> {
-    const { gitdir } = env.repository;
-    const repositories = {
-      of: () => ({
-        ...{ gitdir, kind: 'embedded' as const },
-        fetch: async () => ({ moved: false }),
-        push: async () => 'ok' as const,
-        remove: async () => 'ok' as const,
-        heads: async () => new Map(),
-        meet: async () => new Map(),
-        redirectedTo: () => null,
-        distrust: () => {},
-        serialize: (_branch: string, write: () => Promise<never>) => write(),
-      }),
-      sweep: async () => {},
-    };
+    const repositories = localRepositories(env.repository.gitdir);
     const ctx = scene.context(env.id, { services: { ...scene.services, repositories } });
     const before = await env.fingerprint();
     const found = await with_.plan(ctx, await env.binding(), asked);

@@ -1,5 +1,6 @@
 /** An environment that git describes: a real controller, its embedded repository, and the policy that a test wants. */
 
+import type { OwnedTable } from '../../../controller/delivery/ownership/index.ts';
 import { commit, git } from '../clients/fast-import.ts';
 import type { TestController } from '../harness/controller.ts';
 import { until } from '../harness/until.ts';
@@ -20,7 +21,7 @@ export interface GitBindingScene extends TestEnvironments {
   read(path: string, ref?: string): string;
   head(ref?: string): string;
   policy(parts: object): Promise<void>;
-  idOf(table: 'pipelines' | 'alert_rules' | 'node_groups', name: string): Promise<string>;
+  idOf(table: OwnedTable, name: string): Promise<string>;
 }
 
 let made = 0;

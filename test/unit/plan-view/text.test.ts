@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { planMarkdown, planText } from '../../../reconcilers/plan-view/index.ts';
+import type { ChangePreview, PlannedChange } from '../../../schemas/api/git-plan.ts';
 import { FULL_PLAN, gitPlan, plannedChange } from '../../support/fixtures/plans.ts';
 
 describe('a plan as text', () => {
@@ -90,6 +91,41 @@ It is not applied before an ADMIN approves plan abababababababababababababababab
     ]);
     const text = planText(plan) + planMarkdown(plan);
     expect(text.replaceAll('\n', '')).not.to.match(/[\p{Cc}\u202e]/u);
+  });
+
+  it('has what an alert rule would have done in a sentence, and what limits it', () => {
+    const preview: ChangePreview = {
+      ...{ metric: 'cpu_usage', series: 40, firings: 3, subjects: 2, firingNow: 0, note: null },
+    };
+    const cases: [preview: Partial<ChangePreview>, text: string][] = [
+      [{}, 'would have fired 3 times on 2 of 40 nodes in the last 7 days, now on 0'],
+      [
+        { firings: 1, subjects: 1, series: 1, firingNow: 1, metric: 'error_rate' },
+        'would have fired 1 time on 1 of 1 pipeline in the last 7 days, now on 1',
+      ],
+      [
+        { firings: 0, subjects: 0, metric: 'pipeline_crashed', note: 'Crashes are recorded for 48 hours.' },
+        'would not have fired on any of 40 engines in the last 7 days',
+      ],
+      [
+        { firings: 0, subjects: 0, series: 0 },
+        'what it would have done is not known: nothing that it looks at was recorded in the last 7 days',
+      ],
+    ];
+    const changes = cases.map(([more], index) =>
+      plannedChange({ kind: 'AlertRule', name: `r${index}`, preview: { ...preview, ...more } }),
+    );
+    const plan = gitPlan(changes);
+    for (const [{ note }, text] of cases) {
+      expect(planText(plan)).to.include(`\n      ${text}\n${note ? `      ${note}\n` : ''}`);
+      expect(planMarkdown(plan)).to.match(
+        new RegExp(`^\\| change \\| AlertRule \\| .* \\| ${text} \\|$`, 'm'),
+      );
+      if (note) expect(planMarkdown(plan)).to.include(`- ${note}`);
+    }
+    // As plans were stored before there were previews.
+    const { preview: _, ...old } = plannedChange();
+    expect(planText(gitPlan([old as PlannedChange]))).not.to.include('fired');
   });
 
   it('is bounded', () => {

@@ -21,6 +21,7 @@ describe('The published schemas', () => {
       'pipeline',
       'alert-rule',
       'node-group',
+      'silence',
       'environment',
       'repository',
     ]);

@@ -5,13 +5,14 @@ function document(kind: string, spec: string, metadata = '{ name: one }'): strin
   return `apiVersion: headgate/v1\nkind: ${kind}\nmetadata: ${metadata}\nspec:\n${spec}`;
 }
 
-const FAULTS: [
+type Fault = [
   what: string,
   content: string,
   message: string,
   hint: string,
   at: [line: number, column: number],
-][] = [
+];
+const FAULTS: Fault[] = [
   [
     'an unknown field that is nearly a known one',
     document('Pipeline', '  deployed: true\n  nodeSelctor: { role: edge }\n'),
@@ -129,6 +130,52 @@ const FAULTS: [
     'such as 60s',
     [5, 11],
   ],
+  [
+    'a silence without labels',
+    document('Silence', '  matchers: {}\n  reason: r\n  endsAt: 2030-01-01T00:00:00Z\n'),
+    '`spec.matchers` needs at least 1',
+    'carries every one of these labels',
+    [5, 3],
+  ],
+  [
+    'a label of a silence that is no text',
+    document('Silence', '  matchers: { rack: 7 }\n  reason: r\n  endsAt: 2030-01-01T00:00:00Z\n'),
+    '`spec.matchers.rack` must be text, here it is a number',
+    'Put it in quotes: "7".',
+    [5, 15],
+  ],
+  [
+    'a silence for a reason that nobody sees',
+    document('Silence', '  matchers: { a: b }\n  reason: "  "\n  endsAt: 2030-01-01T00:00:00Z\n'),
+    '`spec.reason` is not written as it must be',
+    'on one line',
+    [6, 3],
+  ],
+  [
+    'a silence without an end',
+    document('Silence', '  matchers: { a: b }\n  reason: r\n'),
+    '`spec.endsAt` is required',
+    'such as "2026-12-24T18:00:00Z"',
+    [4, 1],
+  ],
+  ...[
+    ['tomorrow', 'a time in words'],
+    ['2030-01-01', 'a day'],
+    ['2030-01-01T00:00:00', 'a time without its offset'],
+    ['2030-02-30T00:00:00Z', 'a day that no month has'],
+    ['2030-12-31T23:59:60Z', 'a leap second'],
+    ['2030-01-01 00:00:00Z', 'a blank for the T'],
+    ['3030-01-01T00:00:00Z', 'another millennium'],
+    ['2030-01-01T00:00:00+24:00', 'an offset of a day'],
+  ].map(
+    ([time, what]): Fault => [
+      `${what} as the end of a silence`,
+      document('Silence', `  matchers: { a: b }\n  reason: r\n  endsAt: ${time}\n`),
+      '`spec.endsAt` is not written as it must be',
+      'A time with its offset, such as "2026-12-24T18:00:00Z".',
+      [7, 3],
+    ],
+  ),
   [
     'a repository of a later format',
     document('Repository', '  formatVersion: 2\n'),

@@ -199,6 +199,7 @@ const manifest = (name: string, state: GateState): ManifestStatus => ({
 const change = (name: string, action: PlannedChange['action'] = 'update'): PlannedChange => ({
   ...{ action, kind: 'Pipeline', name, renamedFrom: null, path: `${name}.yaml`, line: 1, objectId: null },
   ...{ reason: null, fields: [], engineDiff: null, nodes: null, tests: [], findings: [], notes: [] },
+  preview: null,
 });
 
 describe('what became of a merge', () => {

@@ -1,5 +1,5 @@
 /** Compares, object by object: the spec applied last, the spec in git now, the database, and what nodes run. */
-import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
+import { OWNABLE_KINDS, type OwnableKind } from '../../../../schemas/api/git-policy.ts';
 import { type Drift, DriftReport, ReadDrift } from '../../../../schemas/api/git-words.ts';
 import { type NodeStatus, type PipelineStatus, readStatus } from '../../../fleet/status/index.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
@@ -94,7 +94,7 @@ export const drift = query({
   },
 });
 
-const KINDS: ReadonlySet<string> = new Set<OwnableKind>(['Pipeline', 'AlertRule', 'NodeGroup']);
+const KINDS: ReadonlySet<string> = new Set<OwnableKind>(OWNABLE_KINDS);
 
 /** The worst first. */
 const ORDER = [

@@ -50,7 +50,17 @@ export interface StoredNodeGroup extends Common {
   requiredLabels: string[];
 }
 
-export type StoredObject = StoredPipeline | StoredRule | StoredNodeGroup;
+export interface StoredSilence extends Common {
+  kind: 'Silence';
+  matchers: Record<string, string>;
+  reason: string;
+  /** The same as `createdAt` where the manifest says nothing of it. */
+  startsAt: Date;
+  endsAt: Date;
+  createdAt: Date;
+}
+
+export type StoredObject = StoredPipeline | StoredRule | StoredNodeGroup | StoredSilence;
 
 const COMMON = (table: string) =>
   `${table}.id, ${table}.name, ${table}.uid, ${table}.labels, ${table}.managed_by AS "managedBy"`;
@@ -72,6 +82,9 @@ const SELECT: Record<OwnableKind, string> = {
   NodeGroup: `SELECT 'NodeGroup' AS kind, ${COMMON('o')}, o.criteria, o.label_template AS "labelTemplate",
       o.required_labels AS "requiredLabels"
     FROM node_groups o`,
+  Silence: `SELECT 'Silence' AS kind, ${COMMON('o')}, o.matchers, o.reason, o.starts_at AS "startsAt",
+      o.ends_at AS "endsAt", o.created_at AS "createdAt"
+    FROM alert_silences o`,
 };
 
 /** A living object; null when there is none. */

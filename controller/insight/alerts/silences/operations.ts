@@ -3,9 +3,11 @@ import {
   AlertSilenceList,
   CreateSilence,
   ListSilences,
-  SILENCE_MAX_DAYS,
   SilenceId,
 } from '../../../../schemas/api/alerts.ts';
+import { OrGit } from '../../../../schemas/api/git-words.ts';
+import { SILENCE_MAX_DAYS } from '../../../../schemas/manifests/silence.ts';
+import { lockEditable } from '../../../delivery/ownership/index.ts';
 import { lockEnvironment } from '../../../fleet/environments/index.ts';
 import { environmentScope, objectScope } from '../../../identity/access/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
@@ -86,19 +88,16 @@ export const endSilence = mutation({
   permission: 'alerts.manage',
   audit: 'silence.ended',
   input: SilenceId,
-  output: AlertSilence,
+  output: OrGit(AlertSilence),
   scope: (ctx, { id }) => objectScope(ctx, 'Silence', id),
   async run(ctx, { id }) {
     const silence = await getExisting(ctx, id);
-    if (silence.managedBy === 'git')
-      throw preconditionFailed(
-        `This silence is a manifest${silence.git ? ` at ${silence.git.path}:${silence.git.line}` : ''}; change endsAt there`,
-      );
-    const now = nowOf(ctx);
     if (silence.status === 'ended') {
       ctx.unchanged();
       return silence;
     }
+    await lockEditable(ctx, 'alert_silences', id);
+    const now = nowOf(ctx);
     await writeEnd(ctx.db, id, now);
     ctx.audit({ entityType: 'Silence', entityId: id, metadata: { name: silence.reason.slice(0, 100) } });
     await publishChange(ctx, silence.environmentId);

@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { ActiveSilence } from '../../../../schemas/alerts/silence-matching.ts';
 import type { AlertSilence } from '../../../../schemas/api/alerts.ts';
 import type { LabelMap } from '../../../../schemas/api/common.ts';
+import type { SilenceSpec } from '../../../../schemas/manifests/silence.ts';
 import type { ColumnTypes } from '../../../delivery/ownership/index.ts';
 import { datedOrigin } from '../../../fleet/status/index.ts';
 import { newId } from '../../../platform/operation/ids.ts';
@@ -12,7 +13,22 @@ export const SILENCE_COLUMNS: ColumnTypes = {
   reason: 'text',
   starts_at: 'timestamptz',
   ends_at: 'timestamptz',
+  created_at: 'timestamptz',
 };
+
+/**
+ * One that says nothing of its start began when it was created: by equal times an export knows that. One whose end had
+ * passed when git brought it begins just before that.
+ */
+export function silenceColumns({ matchers, reason, startsAt, endsAt }: SilenceSpec, createdAt: Date) {
+  const end = new Date(endsAt);
+  const created = startsAt === undefined && createdAt >= end ? new Date(end.getTime() - 1) : createdAt;
+  return {
+    ...{ matchers, reason: reason.trim() },
+    ...{ starts_at: startsAt === undefined ? created : new Date(startsAt), ends_at: end },
+    created_at: created,
+  };
+}
 
 export async function listActiveSilences(
   db: Knex,

@@ -73,6 +73,11 @@ const ROWS: Record<EditedKind, string> = {
       json_build_object('labels', g.labels, 'hash', g.spec_hash, 'criteria', g.criteria,
         'labelTemplate', g.label_template, 'requiredLabels', g.required_labels) AS is
     FROM node_groups g WHERE g.environment_id = ? ORDER BY g.tombstoned_at DESC NULLS FIRST`,
+  Silence: `SELECT s.id, s.name, s.uid, s.managed_by AS "managedBy", s.tombstoned_at IS NOT NULL AS tombstoned,
+      json_build_object('labels', s.labels, 'hash', s.spec_hash, 'matchers', s.matchers, 'reason', s.reason,
+        'startsAt', CASE WHEN s.starts_at <> s.created_at THEN extract(epoch FROM s.starts_at)::float8 * 1000 END,
+        'endsAt', extract(epoch FROM s.ends_at)::float8 * 1000) AS is
+    FROM alert_silences s WHERE s.environment_id = ? ORDER BY s.tombstoned_at DESC NULLS FIRST`,
 };
 
 const SHOULD_BE: Record<EditedKind, (manifest: DesiredManifest) => object> = {
@@ -104,6 +109,11 @@ const SHOULD_BE: Record<EditedKind, (manifest: DesiredManifest) => object> = {
   NodeGroup({ spec, hash, labels }) {
     const { criteria, labelTemplate, requiredLabels } = spec as ManifestSpec<'NodeGroup'>;
     return { labels, hash, criteria, labelTemplate, requiredLabels };
+  },
+  Silence({ spec, hash, labels }) {
+    const { matchers, reason, startsAt, endsAt } = spec as ManifestSpec<'Silence'>;
+    const start = startsAt === undefined ? null : Date.parse(startsAt);
+    return { labels, hash, matchers, reason, startsAt: start, endsAt: Date.parse(endsAt) };
   },
 };
 

@@ -3,8 +3,8 @@ import { Document, type YAMLMap } from 'yaml';
 import { KINDS } from '../../../../reconcilers/kinds/index.ts';
 import { PRODUCTION } from '../config-repository.ts';
 
-export type EditedKind = 'Pipeline' | 'AlertRule' | 'NodeGroup';
-const EVERY_KIND: readonly EditedKind[] = ['Pipeline', 'AlertRule', 'NodeGroup'];
+export type EditedKind = 'Pipeline' | 'AlertRule' | 'NodeGroup' | 'Silence';
+const EVERY_KIND: readonly EditedKind[] = ['Pipeline', 'AlertRule', 'NodeGroup', 'Silence'];
 /** Those that the reconciler acts on. */
 export const EDITED_KINDS = EVERY_KIND.filter((kind) => KINDS.has(kind));
 
@@ -147,6 +147,13 @@ const SPECS: Record<EditedKind, (doc: Doc) => object> = {
     criteria: { role: `role-${doc.variant}` },
     ...(doc.deployed ? {} : { labelTemplate: { ring: '1' } }),
     ...(doc.variant % 2 === 1 ? { requiredLabels: ['owner'] } : {}),
+  }),
+  // Ended ones: what is written must not depend on the day of the test.
+  Silence: (doc) => ({
+    matchers: { rack: `r${doc.variant}` },
+    reason: doc.deployed ? 'disks are replaced' : 'cables are replaced',
+    ...(doc.variant % 2 === 1 ? { startsAt: '2020-01-01T00:00:00+01:00' } : {}),
+    endsAt: `2020-01-0${2 + doc.variant}T12:00:00Z`,
   }),
 };
 

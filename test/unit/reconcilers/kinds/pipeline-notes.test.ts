@@ -28,7 +28,7 @@ describe('the notes of a pipeline', () => {
     };
     const engine = createEngineChecks({ engineBin: null, log: createLogger('silent') });
     const { signal } = new AbortController();
-    const asked = { secrets: new Set<string>(), engine: true, nodeEngines: [], signal };
+    const asked = { secrets: new Set<string>(), engine: true, now: 0, nodeEngines: [], signal };
     const { problems, notes } = await pipelineKind.check(
       { services: { engine } },
       manifest as unknown as DesiredManifest,

@@ -5,6 +5,7 @@ export const KIND_LABELS: Record<OwnableKind, { one: string; many: string }> = {
   Pipeline: { one: 'pipeline', many: 'Pipelines' },
   AlertRule: { one: 'alert rule', many: 'Alert rules' },
   NodeGroup: { one: 'node group', many: 'Node groups' },
+  Silence: { one: 'silence', many: 'Silences' },
 };
 
 export const isOwnable = (kind: string): kind is OwnableKind => kind in KIND_LABELS;

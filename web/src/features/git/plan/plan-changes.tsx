@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
+import { previewText } from '../../../../../schemas/alerts/preview-text.ts';
 import type { GitPlan, PlannedChange } from '../../../../../schemas/api/git-plan.ts';
 import type { GitSyncStatus } from '../../../../../schemas/api/git-sync.ts';
 import { Hunks } from '../../../ui/code/diff-hunks.tsx';
@@ -77,7 +78,8 @@ interface RowProps {
 
 const ChangeRow = ({ change, tone, status, commit, startOpened }: RowProps) => {
   const [opened, setOpened] = useState(startOpened);
-  const { kind, name, renamedFrom, path, line, objectId, reason, nodes, tests, findings, action } = change;
+  const { kind, name, renamedFrom, path, line, objectId, reason, nodes, tests, findings, preview, action } =
+    change;
   const failed = tests.filter((test) => test.status === 'failed').length;
   // What is deleted stood there when it was last applied.
   const at = action === 'delete' ? (status.appliedCommit?.sha ?? null) : commit;
@@ -115,6 +117,7 @@ const ChangeRow = ({ change, tone, status, commit, startOpened }: RowProps) => {
             </Badge>
           )}
           {nodes && nodes.count > 0 && <Badge tone="moving">{plural(nodes.count, 'node')}</Badge>}
+          {preview && preview.firingNow > 0 && <Badge tone="held">would fire now</Badge>}
           {action !== 'create' && <span className="muted">{fieldsText(change.fields)}</span>}
         </span>
         <span className="manifest-path">
@@ -142,7 +145,7 @@ const TEST: Record<PlannedChange['tests'][number]['status'], Tone> = {
 };
 
 const ChangeDetails = ({ change, status, commit }: Omit<RowProps, 'tone' | 'startOpened'>) => {
-  const { name, kind, action, reason, fields, engineDiff, nodes, tests, findings, notes } = change;
+  const { name, kind, action, reason, fields, engineDiff, nodes, tests, findings, notes, preview } = change;
   const nothing = fields.length === 0 && !engineDiff && findings.length === 0 && tests.length === 0;
   return (
     <div className="inner plan-details">
@@ -176,6 +179,11 @@ const ChangeDetails = ({ change, status, commit }: Omit<RowProps, 'tone' | 'star
             </li>
           ))}
         </ul>
+      )}
+      {preview && (
+        <p>
+          {sentence(previewText(preview))} {preview.note && <span className="muted">{preview.note}</span>}
+        </p>
       )}
       {notes.map((note) => (
         <p key={note} className="muted">
