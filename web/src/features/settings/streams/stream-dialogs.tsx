@@ -1,7 +1,7 @@
 import { Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { EventStream, StreamKind } from '../../../../../schemas/api/event-streams.ts';
+import type { EventStream, StreamKind, StreamSource } from '../../../../../schemas/api/event-streams.ts';
 import { api } from '../../../api/client.ts';
 import { CheckboxField } from '../../../ui/form/checkbox-field.tsx';
 import { Field, NameField, TextAreaField } from '../../../ui/form/field.tsx';
@@ -43,9 +43,13 @@ const KINDS = [
   { value: 'webhook', word: 'Webhook', hint: 'JSON by POST, signed as Standard Webhooks define it.' },
   { value: 'otlp', word: 'OTLP logs', hint: 'Log records by OTLP/HTTP in JSON, as collectors take them.' },
 ] as const;
+const SOURCES = [
+  { value: 'audit', word: 'The audit log', hint: 'Who did what, in the order of its chain.' },
+  { value: 'alerts', word: 'Alert events', hint: 'That they fire, are acknowledged, muted and resolved.' },
+] as const;
 const BEGINNINGS = [
   { value: 'now', word: 'Now', hint: 'What happens from now on.' },
-  { value: 'oldest', word: 'The oldest entry', hint: 'All of the audit log that is kept, first.' },
+  { value: 'oldest', word: 'The oldest entry', hint: 'All that is kept, first.' },
 ] as const;
 
 const ADDRESS_HINT: Readonly<Record<StreamKind, string>> = {
@@ -58,6 +62,7 @@ const HEADERS_HINT =
 const CreateForm = ({ close }: { close: () => void }) => {
   const renew = useRenewStreams();
   const [name, setName] = useState('');
+  const [source, setSource] = useState<StreamSource>('audit');
   const [kind, setKind] = useState<StreamKind>('webhook');
   const [url, setUrl] = useState('');
   const [text, setText] = useState('');
@@ -66,7 +71,7 @@ const CreateForm = ({ close }: { close: () => void }) => {
   const create = useMutation({
     mutationFn: () =>
       api.stream.create.mutate({
-        ...{ name: name.trim(), source: 'audit', kind, url: url.trim(), startAt },
+        ...{ name: name.trim(), source, kind, url: url.trim(), startAt },
         ...(Object.keys(headers).length > 0 ? { headers } : {}),
       }),
     onSuccess: async ({ signingSecret }) => {
@@ -85,6 +90,7 @@ const CreateForm = ({ close }: { close: () => void }) => {
       autoComplete="off"
     >
       <NameField value={name} onChange={setName} autoFocus placeholder="security log" />
+      <RadioField label="Streams" value={source} options={SOURCES} onChange={setSource} />
       <RadioField label="Sends" value={kind} options={KINDS} onChange={setKind} />
       <Field
         label="Address"
@@ -215,7 +221,7 @@ const DeleteForm = ({ stream, close }: { stream: EventStream; close: () => void 
       <p>
         {stream.name} sends nothing more
         {stream.waiting > 0 ? `, and the ${stream.waiting.toLocaleString('en')} that wait are not sent` : ''}.
-        The audit log stays.
+        The log itself stays.
       </p>
     </MutationForm>
   );

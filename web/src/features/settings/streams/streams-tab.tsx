@@ -1,4 +1,4 @@
-/** Streams of the audit log: where they go, how far each has come, and what keeps it. */
+/** Streams of the audit log and of alert events: where they go, how far each has come, and what keeps it. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { EventStream, StreamTest } from '../../../../../schemas/api/event-streams.ts';
@@ -27,8 +27,8 @@ export const StreamsTab = () => {
     >
       <div className="section-body">
         <p className="muted">
-          The audit log of the whole installation as it grows, to a webhook or an OTLP endpoint: in order, and
-          at least once.
+          The audit log and alert events of the whole installation as they happen, to a webhook or an OTLP
+          endpoint: in order, and at least once.
         </p>
       </div>
       <Loaded query={streams} what="Streams" skeleton={<SkeletonRows rows={3} label="Loading streams" />}>
@@ -36,7 +36,8 @@ export const StreamsTab = () => {
           list.length === 0 ? (
             <EmptyState icon="sync" title="Nothing is streamed">
               <p>
-                Create a stream to keep the audit log in another system too, or to act on what happens here.
+                Create a stream to keep the audit log or alert events in another system too, or to act on what
+                happens here.
               </p>
             </EmptyState>
           ) : (
@@ -54,9 +55,11 @@ export const StreamsTab = () => {
 };
 
 const KINDS = { webhook: 'Webhook', otlp: 'OTLP logs' } as const;
+const SOURCES = { audit: 'the audit log', alerts: 'alert events' } as const;
 
 const StreamRow = ({ stream, act }: { stream: EventStream; act: (action: StreamAction) => void }) => {
-  const { id, name, kind, url, lastError, lastErrorAt, missed, waiting, delivered, lastDeliveredAt } = stream;
+  const { id, name, source, kind, url, lastError, lastErrorAt, missed, waiting, delivered, lastDeliveredAt } =
+    stream;
   const test = useMutation({ mutationFn: () => api.stream.test.mutate({ id }) });
   return (
     <li aria-label={name}>
@@ -64,7 +67,7 @@ const StreamRow = ({ stream, act }: { stream: EventStream; act: (action: StreamA
         <b>{name}</b>
         <StreamState stream={stream} />
         <span className="muted breakable">
-          {KINDS[kind]} to <span className="mono">{url}</span>
+          {KINDS[kind]} of {SOURCES[source]} to <span className="mono">{url}</span>
         </span>
       </div>
       {lastError && (
