@@ -109,20 +109,45 @@ async function measured(
   what: string,
   run: () => Promise<{ pipelines: number; found: number }>,
 ): Promise<Result> {
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
+async function measured(
+  what: string,
+  run: () => Promise<{ pipelines: number; found: number }>,
+): Promise<Result> {
+  const turns = watchTurns();
   const startedAt = performance.now();
   const used = process.cpuUsage();
   const { pipelines, found } = await run();
   const took = performance.now() - startedAt;
   const { user, system } = process.cpuUsage(used);
-  delay.disable();
-  const held = delay.max / 1e6;
+  const { heldMs, cpuMs } = turns.stop();
   return {
     what: `anomalies of ${whole(pipelines)} pipelines: ${what}`,
-    goal: `event loop never held > ${MAX_HOLD_MS} ms`,
-    measured: `${ms(took)}, ${ms((user + system) / 1_000)} CPU of the controller, ${whole(found)} found; held ${ms(held)} at most`,
-    ok: held <= MAX_HOLD_MS,
+    goal: `event loop never held > ${MAX_HOLD_MS} ms of CPU`,
+    measured: `${ms(took)}, ${ms((user + system) / 1_000)} CPU of the controller, ${whole(found)} found; held ${ms(cpuMs)} of CPU at most, ${ms(heldMs)} by the clock`,
+    ok: cpuMs <= MAX_HOLD_MS,
+  };
+}
+
+/** The longest turn of the event loop: by the clock, which sees other processes too, and by the CPU time of this thread. */
+function watchTurns(): { stop(): { heldMs: number; cpuMs: number } } {
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  const usedMs = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000;
+  };
+  let [before, longest] = [usedMs(), 0];
+  const timer = setInterval(() => {
+    const now = usedMs();
+    longest = Math.max(longest, now - before);
+    before = now;
+  }, 1);
+  delay.enable();
+  return {
+    stop() {
+      clearInterval(timer);
+      delay.disable();
+      return { heldMs: delay.max / 1e6, cpuMs: longest };
+    },
   };
 }
 
