@@ -69,7 +69,7 @@ describe('streams of the audit log', function () {
   const taken = ({ requests }: Receiver) => requests.filter(({ status }) => status === 200);
   const happened = (entries: readonly AuditEvent[]): string[] =>
     entries.flatMap(({ action, diff }) => {
-      const name = action === 'team.created' ? String((diff?.name as unknown[])[1]) : '';
+      const name = action === 'team.created' ? String((diff?.name as unknown[] | undefined)?.[1]) : '';
       return name.startsWith('happened') ? name : [];
     });
   const untilHappened = (receiver: Receiver, n: number) =>
