@@ -86,6 +86,8 @@ export function subjectHref({
   if (entityType === 'NodeGroup') return gone || !entityId ? paths.groups(env) : paths.group(env, entityId);
   if (entityType === 'AlertRule') return paths.alerts(env, { tab: 'rules' });
   if (entityType === 'Silence') return paths.alerts(env, { tab: 'silences' });
+  if (entityType === 'AlertEvent' && entityId) return paths.alerts(env, { event: entityId });
+  if (entityType === 'Silence') return paths.alerts(env, { tab: 'silences' });
   if (entityType === 'Secret') return paths.secrets(env);
   if (entityType === 'Certificate') return paths.secrets(env, { tab: 'certificates' });
   if (entityType === 'SharedComponent') return paths.library(env, { tab: 'shared' });

@@ -56,7 +56,7 @@ const columns = (env: string, mayNot: string | null, act: Act): Column<AlertSile
   },
   {
     key: 'labels',
-    title: 'Mutes alerts with',
+    title: 'Labels',
     cell: (row) => (
       <span className="alert-matchers">
         <Labels labels={row.matchers} limit={4} />
