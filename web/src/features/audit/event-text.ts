@@ -85,6 +85,7 @@ export function subjectHref({
   if (entityType === 'Node' && entityId && !gone) return paths.node(env, entityId);
   if (entityType === 'NodeGroup') return gone || !entityId ? paths.groups(env) : paths.group(env, entityId);
   if (entityType === 'AlertRule') return paths.alerts(env);
+  if (entityType === 'AlertWebhook' || entityType === 'WebhookEndpoint') return paths.alertEndpoints(env);
   if (entityType === 'Secret') return paths.secrets(env);
   if (entityType === 'Certificate') return paths.secrets(env, { tab: 'certificates' });
   if (entityType === 'SharedComponent') return paths.library(env, { tab: 'shared' });
