@@ -125,7 +125,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'HEADGATE_PRIVATE_TARGETS',
     default: '(none)',
-    help: 'private hosts, addresses and networks that may be connected to (git, forges, secret stores, OIDC), comma-separated',
+    help: 'private hosts, addresses and networks that may be connected to (git, forges, secret stores, OIDC, webhooks), comma-separated',
   },
   {
     name: 'HEADGATE_OIDC_FILE',
@@ -189,12 +189,12 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'HTTPS_PROXY',
     default: '(none)',
-    help: 'proxy by which https:// git servers, forges, identity providers, Vault and AWS Secrets Manager are reached',
+    help: 'proxy by which https:// git servers, forges, identity providers, webhooks, Vault and AWS Secrets Manager are reached',
   },
   {
     name: 'HTTP_PROXY',
     default: '(none)',
-    help: 'proxy by which http:// git servers, forges, identity providers, Vault and AWS Secrets Manager are reached',
+    help: 'proxy by which http:// git servers, forges, identity providers, webhooks, Vault and AWS Secrets Manager are reached',
   },
   {
     name: 'NO_PROXY',

@@ -143,7 +143,7 @@ async function compose(
   });
   behind = fleet.heartbeats.isBehind;
   selfMetrics = await startSelfMetrics({
-    ...{ config, pools, lease, bus, fleet, lifecycle },
+    ...{ config, pools, lease, bus, fleet, clock, lifecycle },
     minutes: services.minutes,
   });
 

@@ -1,8 +1,10 @@
 /** What of this controller is measured, and the port of its own that tells it. */
 import { createServer } from 'node:http';
+import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Pools } from '../database/pools.ts';
 import type { HeartbeatIngest, NodeDirectory, PushHub } from '../fleet/index.ts';
+import { countNotifications } from '../insight/notifications/index.ts';
 import type { MinuteStore, Recorder } from '../insight/telemetry/index.ts';
 import type { NamedBus } from '../platform/runtime/bus.ts';
 import { countJobs } from '../platform/runtime/jobs.ts';
@@ -22,8 +24,11 @@ export interface SelfMetricsOptions {
   bus: Pick<NamedBus, 'connected'>;
   fleet: { heartbeats: HeartbeatIngest; directory: NodeDirectory; push: PushHub; measures: Recorder };
   minutes: Pick<MinuteStore, 'sizes'>;
+  clock: Clock;
   lifecycle: Lifecycle;
 }
+
+const HOUR_MS = 3_600_000;
 
 /** Null where nobody has asked for them: nothing is measured then. */
 export async function startSelfMetrics(options: SelfMetricsOptions): Promise<SelfMetrics | null> {
@@ -65,7 +70,7 @@ async function listen(metrics: SelfMetrics, { host }: Config, port: number): Pro
 
 const one = (value: number) => [{ value }];
 
-function sourcesOf({ pools, lease, bus, fleet, minutes }: SelfMetricsOptions): Source[] {
+function sourcesOf({ pools, lease, bus, fleet, minutes, clock }: SelfMetricsOptions): Source[] {
   const { heartbeats, directory, push, measures } = fleet;
   return [
     {
@@ -122,6 +127,20 @@ function sourcesOf({ pools, lease, bus, fleet, minutes }: SelfMetricsOptions): S
           { labels: { state: 'waiting' }, value: waiting },
           { labels: { state: 'failed' }, value: failed },
         ];
+      },
+    },
+    {
+      ...{
+        name: 'headgate_notifications',
+        help: 'Notifications of all controllers: those to be sent, and those given up in the last hour.',
+      },
+      label: 'state',
+      async read() {
+        const since = new Date(clock.now() - HOUR_MS);
+        return Object.entries(await countNotifications(pools.background, since)).map(([state, value]) => ({
+          labels: { state },
+          value,
+        }));
       },
     },
   ];

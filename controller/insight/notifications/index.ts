@@ -4,7 +4,7 @@ export { enqueueNotices, enqueueRepeats } from './deliveries/enqueue-store.ts';
 export * as alertDeliveryOperations from './deliveries/environment-operations.ts';
 export { NOTIFICATIONS_LOOP } from './deliveries/loop-name.ts';
 export * as endpointDeliveryOperations from './deliveries/operations.ts';
-export { deleteOldNotifications, listBusyEndpoints } from './deliveries/store.ts';
+export { countNotifications, deleteOldNotifications, listBusyEndpoints } from './deliveries/store.ts';
 export * as alertWebhookOperations from './endpoints/environment-operations.ts';
 export * as webhookEndpointOperations from './endpoints/operations.ts';
 export type { AlertNotice } from './notice.ts';

@@ -36,6 +36,8 @@ describe('GET /metrics', () => {
       /^headgate_heartbeats_waiting 0$/m,
       /^headgate_push_connections 0$/m,
       /^headgate_jobs\{state="failed"\} 0$/m,
+      /^headgate_notifications\{state="waiting"\} 0$/m,
+      /^headgate_notifications\{state="failed"\} 0$/m,
       /^headgate_http_requests_total\{route="other",status="2xx"\} [1-9]/m,
       /^headgate_http_request_duration_seconds_bucket\{le="10",route="other"\} [1-9]/m,
       /^# TYPE headgate_git_passes_total counter$/m,

@@ -29,13 +29,17 @@ export async function enqueueNotices(ctx: EnqueueContext, notices: readonly Aler
   const subscribers = await lockSubscribers(ctx.db, notices);
   if (subscribers.length === 0) return;
   const woken = new Set<string>();
+  // In one order, so that two transactions that lock the same deliveries wait for each other only one way.
   for (const run of runsOf(notices))
-    for (const group of groupNotices(run, subscribers)) {
+    for (const group of groupNotices(run, subscribers).sort(byLane)) {
       await enqueueGroup(ctx, group);
       woken.add(group.endpointId);
     }
   await wakeEndpoints(ctx, woken, 'queued');
 }
+
+const byLane = (a: NoticeGroup, b: NoticeGroup): number =>
+  `${a.endpointId} ${a.ruleId} ${a.status}` < `${b.endpointId} ${b.ruleId} ${b.status}` ? -1 : 1;
 
 export async function wakeEndpoints(
   { db, services }: Pick<EnqueueContext, 'db' | 'services'>,

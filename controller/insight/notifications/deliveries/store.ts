@@ -129,6 +129,20 @@ export async function dropUnfinished(tx: Knex, endpointId: string, at: Date, rea
     .update({ state: 'failed', next_at: null, finished_at: at, last_error: reason });
 }
 
+/** Of all endpoints: those that are to be sent, and those that were given up since. */
+export async function countNotifications(
+  db: Knex,
+  since: Date,
+): Promise<{ waiting: number; failed: number }> {
+  const { rows } = await db.raw<{ rows: { waiting: number; failed: number }[] }>(
+    `SELECT (SELECT count(*) FROM notification_deliveries WHERE state IN ('collecting', 'waiting')) AS waiting,
+       (SELECT count(*) FROM notification_deliveries
+        WHERE state IN ('delivered', 'failed') AND finished_at > ? AND state = 'failed') AS failed`,
+    [since],
+  );
+  return rows[0] ?? { waiting: 0, failed: 0 };
+}
+
 export async function deleteDelivery(tx: Knex, id: string): Promise<void> {
   await tx('notification_deliveries').where({ id }).delete();
 }

@@ -74,7 +74,7 @@ const columns = (place: Place, acts: Acts): Column<WebhookEndpoint>[] => [
   {
     key: 'state',
     title: 'State',
-    width: '112px',
+    width: '124px',
     sort: (row) => (row.enabled ? 0 : 1),
     cell: (row) =>
       row.enabled ? (
