@@ -109,10 +109,6 @@ async function measured(
   what: string,
   run: () => Promise<{ pipelines: number; found: number }>,
 ): Promise<Result> {
-async function measured(
-  what: string,
-  run: () => Promise<{ pipelines: number; found: number }>,
-): Promise<Result> {
   const turns = watchTurns();
   const startedAt = performance.now();
   const used = process.cpuUsage();
