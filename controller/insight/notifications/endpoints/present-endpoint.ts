@@ -8,7 +8,7 @@ import { maskedUrl } from './masked-url.ts';
 import { openSecrets } from './sealed-fields.ts';
 import type { EndpointRow, LastDeliveryRow } from './store.ts';
 
-/** Whoever may change the endpoint sees its whole address. */
+/** Users who may change the endpoint see its whole address. */
 function seesUrl({ actor }: Context, { teamId, environmentId }: EndpointRow): boolean {
   if (actor.type === 'system') return true;
   if (actor.type !== 'user') return false;
