@@ -145,6 +145,7 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
     ['alerts', `${env}/alerts`],
     ['alerts-empty', other && `${other}/alerts`],
     ['alerts-new', `${env}/alerts?new=1`],
+    ['alerts-endpoints', `${env}/alerts/endpoints`],
     ['secrets', `${env}/secrets`],
     ['secrets-new', `${env}/secrets?new=1`],
     ['certificates', `${env}/secrets?tab=certificates`],

@@ -23,6 +23,13 @@ export async function fillEnvironment(api: ApiClient, environmentId: string, tea
     threshold: 92.5,
     durationSeconds: 600,
   });
+  // Nothing answers there.
+  await api.mutate('webhookEndpoint.create', {
+    teamId,
+    name: 'On call',
+    url: 'https://hooks.example.org/alerts',
+    eventTypes: ['node_unreachable', 'pipeline_crashed'],
+  });
   await api.mutate('serviceAccount.create', {
     environmentId,
     name: 'deploys from CI',
