@@ -151,6 +151,7 @@ async function addresses(page: Page, base: string): Promise<[name: string, path:
     ['alerts-rules-new', `${env}/alerts?tab=rules&new=1`],
     ['alerts-silences', `${env}/alerts?tab=silences`],
     ['alerts-silences-new', `${env}/alerts?tab=silences&new=1`],
+    ['alerts-endpoints', `${env}/alerts?tab=endpoints`],
     ['secrets', `${env}/secrets`],
     ['secrets-new', `${env}/secrets?new=1`],
     ['certificates', `${env}/secrets?tab=certificates`],

@@ -143,6 +143,23 @@ describe('the page of endpoints', function () {
     await form.getByRole('button', { name: 'Cancel' }).click();
   });
 
+  it('says what could not be read, and reads it again by a click', async () => {
+    const failing = (url: URL) => url.pathname === '/api/trpc/alert.listWebhooks';
+    const refusal = {
+      error: { json: { message: 'It was not to be.', code: -32_600, data: { code: 'BAD_REQUEST' } } },
+    };
+    await page.route(failing, (route) => route.fulfill({ status: 400, json: refusal }));
+    await page.goto(session.at('alerts/endpoints'));
+    const alert = page.getByRole('alert');
+    await alert.getByRole('heading', { name: 'Endpoints could not be shown' }).waitFor();
+    await alert.getByText('It was not to be.').waitFor();
+    await page.unroute(failing);
+    await alert.getByRole('button', { name: 'Try again' }).click();
+    await row('On call').waitFor();
+    // The browser itself notes the failed requests.
+    errors.splice(0);
+  });
+
   it('fits a phone', async () => {
     await page.goto(session.at('alerts?tab=endpoints'));
     await row('On call').waitFor();

@@ -141,7 +141,7 @@ async function storeOutcome(
   random?: () => number,
 ): Promise<void> {
   const { at, status, error, durationMs, isDelivered, isFinal, retryAfterMs } = outcome;
-  // The user who tests an endpoint waits for the answer, and may ask again.
+  // A user who tests an endpoint sees the outcome and repeats the test by hand.
   const delayMs =
     isDelivered || isFinal || delivery.kind === 'test'
       ? null

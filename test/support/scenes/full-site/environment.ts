@@ -29,6 +29,13 @@ export async function fillEnvironment(api: ApiClient, environmentId: string, tea
     reason: 'The archive moves to other disks',
     endsAt: new Date(Date.now() + 4 * 3_600_000),
   });
+  // Nothing answers there.
+  await api.mutate('webhookEndpoint.create', {
+    teamId,
+    name: 'On call',
+    url: 'https://hooks.example.org/alerts',
+    eventTypes: ['node_unreachable', 'pipeline_crashed'],
+  });
   await api.mutate('serviceAccount.create', {
     environmentId,
     name: 'deploys from CI',
