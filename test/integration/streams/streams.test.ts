@@ -62,6 +62,11 @@ describe('streams of the audit log', function () {
   const one = async (id: string) => (await list()).find((stream) => stream.id === id) as EventStream;
   /** An event whose entity is named by `n`. */
   const happen = (n: number) => root.mutate('team.create', { name: `happened ${n}` });
+  /** A stream begins with the next number: what has none yet is sent too. */
+  const untilNumbered = () =>
+    until(async () => (await test.db('audit_log').whereNull('seq').first('id')) === undefined, {
+      what: 'all events to be numbered',
+    });
   const faultOf = async (name: string, input: object) => (await root.call('mutation', name, input)).fault;
 
   const entriesOf = (requests: readonly Received[]): AuditEvent[] =>
@@ -85,6 +90,7 @@ describe('streams of the audit log', function () {
 
   it('send each event once it happened, signed, in the form of the REST page', async () => {
     await happen(1);
+    await untilNumbered();
     const receiver = await receive();
     const { stream, signingSecret } = await create(receiver.url, { headers: { authorization: HEADER } });
     expect(stream).to.deep.include({

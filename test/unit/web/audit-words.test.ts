@@ -63,5 +63,9 @@ describe('an entry of the audit log in words', () => {
     expect(subjectHref(entry({ ...pipeline, action: 'pipeline.deployed' }))).to.equal('/e/e/pipelines/p');
     expect(subjectHref(entry({ ...pipeline, action: 'pipeline.deleted' }))).to.equal(null);
     expect(subjectHref(entry({ environmentId: null }))).to.equal(null);
+    const alert = { entityType: 'AlertEvent', entityId: 'x', action: 'alertEvent.acknowledged' };
+    expect(subjectHref(entry(alert))).to.equal('/e/e/alerts?event=x');
+    const silence = { entityType: 'Silence', action: 'silence.ended' };
+    expect(subjectHref(entry(silence))).to.equal('/e/e/alerts?tab=silences');
   });
 });
