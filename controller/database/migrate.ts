@@ -39,6 +39,7 @@ import * as presence from './migrations/0042-presence.ts';
 import * as packedMinutes from './migrations/0043-packed-minutes.ts';
 import * as alertEvents from './migrations/0044-alert-events.ts';
 import * as notifications from './migrations/0045-notifications.ts';
+import * as endpointsInGit from './migrations/0049-webhook-endpoints-in-git.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -82,6 +83,7 @@ export const MIGRATIONS: readonly Migration[] = [
   packedMinutes,
   alertEvents,
   notifications,
+  endpointsInGit,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

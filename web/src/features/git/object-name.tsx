@@ -6,7 +6,7 @@ function objectPage(env: string, kind: string, objectId: string | null): string 
   if (!objectId) return null;
   if (kind === 'Pipeline') return paths.pipeline(env, objectId);
   if (kind === 'NodeGroup') return paths.group(env, objectId);
-  return kind === 'AlertRule' || kind === 'Silence' ? paths.alerts(env) : null;
+  return kind === 'AlertRule' || kind === 'Silence' || kind === 'WebhookEndpoint' ? paths.alerts(env) : null;
 }
 
 interface Props {
