@@ -42,6 +42,7 @@ import * as notifications from './migrations/0045-notifications.ts';
 import * as anomalies from './migrations/0046-anomalies.ts';
 import * as costRecommendations from './migrations/0047-cost-recommendations.ts';
 import * as eventStreams from './migrations/0048-event-streams.ts';
+import * as endpointsInGit from './migrations/0049-webhook-endpoints-in-git.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -88,6 +89,7 @@ export const MIGRATIONS: readonly Migration[] = [
   anomalies,
   costRecommendations,
   eventStreams,
+  endpointsInGit,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */

@@ -2645,15 +2645,24 @@ export interface WebhookEndpointsRow {
   event_types: string[];
   format: string;
   header_names: string[];
+  header_templates: Json;
   id: string;
+  labels: Json;
+  managed_by: 'git' | 'ui';
   name: string | null;
+  plain_url: string | null;
   previous_secret_until: Date | null;
   sealed_headers: string | null;
   sealed_previous_secret: string | null;
   sealed_secret: string | null;
-  sealed_url: string;
+  sealed_url: string | null;
+  secret_ref: string | null;
+  spec_hash: string | null;
   team_id: string | null;
+  tombstoned_at: Date | null;
+  uid: string | null;
   updated_at: Date;
+  url_ref: string | null;
 }
 
 export interface WebhookEndpointsInsert {
@@ -2663,15 +2672,24 @@ export interface WebhookEndpointsInsert {
   event_types?: readonly string[] | Knex.Raw;
   format?: string | Knex.Raw;
   header_names?: readonly string[] | Knex.Raw;
+  header_templates?: Json | Knex.Raw;
   id: string | Knex.Raw;
+  labels?: Json | Knex.Raw;
+  managed_by?: 'git' | 'ui' | Knex.Raw;
   name?: string | null | Knex.Raw;
+  plain_url?: string | null | Knex.Raw;
   previous_secret_until?: Date | null | Knex.Raw;
   sealed_headers?: string | null | Knex.Raw;
   sealed_previous_secret?: string | null | Knex.Raw;
   sealed_secret?: string | null | Knex.Raw;
-  sealed_url: string | Knex.Raw;
+  sealed_url?: string | null | Knex.Raw;
+  secret_ref?: string | null | Knex.Raw;
+  spec_hash?: string | null | Knex.Raw;
   team_id?: string | null | Knex.Raw;
+  tombstoned_at?: Date | null | Knex.Raw;
+  uid?: string | null | Knex.Raw;
   updated_at?: Date | Knex.Raw;
+  url_ref?: string | null | Knex.Raw;
 }
 
 declare module 'knex/types/tables.js' {

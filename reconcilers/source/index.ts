@@ -14,6 +14,7 @@ export { GitRepositoryError } from './git/repository-error.ts';
 export { createScratch, type Scratch, type ScratchFile } from './git/scratch.ts';
 export { includePath } from './manifest/includes.ts';
 export { normaliseSpec, specHash } from './manifest/normalise.ts';
+export { holdsPlainSecret } from './manifest/plain-secrets.ts';
 export { includesOf, type ReadText, readText } from './manifest/read-text.ts';
 export { problemLocation } from './problem-location.ts';
 export { readDesired } from './scope/read-desired.ts';

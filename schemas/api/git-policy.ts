@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 
 export const UI_EDITS = ['propose', 'refuse', 'commit'] as const;
-export const OWNABLE_KINDS = ['Pipeline', 'AlertRule', 'NodeGroup', 'Silence'] as const;
+export const OWNABLE_KINDS = ['Pipeline', 'AlertRule', 'NodeGroup', 'Silence', 'WebhookEndpoint'] as const;
 export type OwnableKind = (typeof OWNABLE_KINDS)[number];
 
 const Percent = Type.Integer({ minimum: 0, maximum: 100 });

@@ -1,20 +1,12 @@
 /** Endpoints that alerts are sent to, of a team or of one environment, and what was delivered to them. */
 import Type, { type Static } from 'typebox';
+import { ENDPOINT_FORMATS } from '../manifests/webhook-endpoint.ts';
 import { worded } from '../patterns.ts';
 import { AlertMetric } from './alerts.ts';
 import { GivenName, Id, Input, Nullable, Timestamp } from './common.ts';
 
-export const NOTIFICATION_FORMATS = [
-  'standard',
-  'slack',
-  'teams',
-  'pagerduty',
-  'opsgenie',
-  'alertmanager',
-  'email',
-] as const;
 /** How a message is written: `standard` follows Standard Webhooks, the others are what the product of that name takes. */
-export const NotificationFormat = Type.Enum([...NOTIFICATION_FORMATS]);
+export const NotificationFormat = Type.Enum([...ENDPOINT_FORMATS]);
 export type NotificationFormat = Static<typeof NotificationFormat>;
 
 /** `collecting` and `waiting` ones are still to be sent; a `failed` one is sent again only by hand. */
@@ -33,7 +25,7 @@ export const WebhookEndpoint = Type.Object({
   teamId: Id,
   /** Null for one that is sent the alerts of all environments of its team. */
   environmentId: Nullable(Id),
-  /** Null for one of an environment. */
+  /** Null for one of an environment that was made by hand. */
   name: Nullable(Type.String()),
   /** Viewers read it without what may be secret in it. */
   url: Type.String(),
@@ -45,6 +37,8 @@ export const WebhookEndpoint = Type.Object({
   previousSecretUntil: Nullable(Timestamp),
   /** Of the headers that are sent along; their values are not shown. */
   headerNames: Type.Array(Type.String()),
+  /** One of an environment may be described in git, and is changed there. */
+  managedBy: Type.Enum(['ui', 'git']),
   enabled: Type.Boolean(),
   lastDelivery: Nullable(LastDelivery),
   createdAt: Timestamp,

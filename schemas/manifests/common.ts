@@ -7,6 +7,7 @@ export const MANIFEST_KINDS = [
   'AlertRule',
   'NodeGroup',
   'Silence',
+  'WebhookEndpoint',
   'Environment',
   'Repository',
 ] as const;

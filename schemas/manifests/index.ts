@@ -15,3 +15,4 @@ export type { PipelineSpec, SinkConfig, SourceConfig, TransformConfig } from './
 export { publishedSchemas } from './published.ts';
 export type { RepositorySpec } from './repository.ts';
 export type { SilenceSpec } from './silence.ts';
+export type { WebhookEndpointSpec } from './webhook-endpoint.ts';

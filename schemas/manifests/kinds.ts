@@ -6,12 +6,14 @@ import { NodeGroupManifest, type NodeGroupSpec } from './node-group.ts';
 import { PipelineManifest, type PipelineSpec } from './pipeline.ts';
 import { RepositoryManifest, type RepositorySpec } from './repository.ts';
 import { SilenceManifest, type SilenceSpec } from './silence.ts';
+import { WebhookEndpointManifest, type WebhookEndpointSpec } from './webhook-endpoint.ts';
 
 export const MANIFESTS = {
   Pipeline: PipelineManifest,
   AlertRule: AlertRuleManifest,
   NodeGroup: NodeGroupManifest,
   Silence: SilenceManifest,
+  WebhookEndpoint: WebhookEndpointManifest,
   Environment: EnvironmentManifest,
   Repository: RepositoryManifest,
 } as const satisfies Record<ManifestKind, object>;
@@ -21,6 +23,7 @@ interface Specs {
   AlertRule: AlertRuleSpec;
   NodeGroup: NodeGroupSpec;
   Silence: SilenceSpec;
+  WebhookEndpoint: WebhookEndpointSpec;
   Environment: EnvironmentSpec;
   Repository: RepositorySpec;
 }

@@ -17,6 +17,7 @@ const DOCUMENT_NAMES = {
   AlertRule: 'alert-rule',
   NodeGroup: 'node-group',
   Silence: 'silence',
+  WebhookEndpoint: 'webhook-endpoint',
   Environment: 'environment',
   Repository: 'repository',
 } as const satisfies Record<keyof typeof MANIFESTS, string>;

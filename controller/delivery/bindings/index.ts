@@ -34,6 +34,7 @@ export {
   type StoredObject,
   type StoredPipeline,
   type StoredSilence,
+  type StoredWebhookEndpoint,
 } from './inventory/objects-queries.ts';
 export { readManifestStatus, readSyncStatus } from './inventory/sync-status.ts';
 export {

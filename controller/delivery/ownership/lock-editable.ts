@@ -16,6 +16,7 @@ const KINDS: Record<OwnedTable, OwnableKind> = {
   alert_rules: 'AlertRule',
   node_groups: 'NodeGroup',
   alert_silences: 'Silence',
+  webhook_endpoints: 'WebhookEndpoint',
 };
 
 /**

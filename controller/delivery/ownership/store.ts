@@ -8,7 +8,13 @@ import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
 
-export const OWNED_TABLES = ['pipelines', 'alert_rules', 'node_groups', 'alert_silences'] as const;
+export const OWNED_TABLES = [
+  'pipelines',
+  'alert_rules',
+  'node_groups',
+  'alert_silences',
+  'webhook_endpoints',
+] as const;
 export type OwnedTable = (typeof OWNED_TABLES)[number];
 
 /** What users call a row of the table. */
@@ -17,6 +23,7 @@ export const NOUNS: Record<OwnedTable, string> = {
   alert_rules: 'alert rule',
   node_groups: 'node group',
   alert_silences: 'silence',
+  webhook_endpoints: 'webhook endpoint',
 };
 
 /** Identifies the row of a manifest. */
@@ -223,9 +230,10 @@ function explainConflict(error: unknown, table: OwnedTable, writes: readonly Own
 
 /** Names of the living UI-owned rows, which manifests may refer to. */
 export async function namesOwnedByUi(db: Knex, table: OwnedTable, environmentId: string): Promise<string[]> {
-  return db(table)
+  const names: (string | null)[] = await db(table)
     .where({ environment_id: environmentId, managed_by: 'ui', tombstoned_at: null })
     .pluck('name');
+  return names.filter((name) => name !== null);
 }
 
 /**
@@ -246,7 +254,9 @@ export async function lockRow(
     .where({ id, tombstoned_at: null })
     .forUpdate()
     .first({ id: 'id', environmentId: 'environment_id', name: 'name', managedBy: 'managed_by' });
-  return row ?? null;
+  // Endpoints of a team are in no environment: git does not own them, and no caller asks for one.
+  if (!row || row.environmentId === null || row.name === null) return null;
+  return { ...row, environmentId: row.environmentId, name: row.name };
 }
 
 /** Path and line of the manifest of a git-owned object. */

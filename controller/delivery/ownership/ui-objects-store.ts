@@ -9,6 +9,7 @@ export const TABLE_OF: Readonly<Record<OwnableKind, OwnedTable>> = {
   AlertRule: 'alert_rules',
   NodeGroup: 'node_groups',
   Silence: 'alert_silences',
+  WebhookEndpoint: 'webhook_endpoints',
 };
 
 export interface UiOwned {

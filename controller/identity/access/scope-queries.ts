@@ -80,7 +80,7 @@ const OBJECTS = {
   'Git job': `SELECT e.team_id, b.environment_id FROM git_jobs o JOIN git_bindings b ON b.id = o.binding_id
     JOIN environments e ON e.id = b.environment_id WHERE o.id = ?`,
   'Alert webhook': `SELECT e.team_id, o.environment_id FROM webhook_endpoints o
-    JOIN environments e ON e.id = o.environment_id WHERE o.id = ?`,
+    JOIN environments e ON e.id = o.environment_id WHERE o.id = ? AND o.tombstoned_at IS NULL`,
   Delivery: `SELECT coalesce(w.team_id, e.team_id) AS team_id, w.environment_id FROM notification_deliveries o
     JOIN webhook_endpoints w ON w.id = o.endpoint_id LEFT JOIN environments e ON e.id = w.environment_id
     WHERE o.id = ?`,

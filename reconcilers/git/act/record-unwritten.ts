@@ -98,4 +98,5 @@ const NOUNS: Partial<Record<ManifestKind, string>> = {
   AlertRule: 'an alert rule',
   NodeGroup: 'a node group',
   Silence: 'a silence',
+  WebhookEndpoint: 'a webhook endpoint',
 };

@@ -65,6 +65,9 @@ function findingOf(field: string, text: string): Pick<SpecFinding, 'message' | '
   };
 }
 
+/** Whether a field of this name holds a secret as plain text. */
+export const holdsPlainSecret = (field: string, text: string): boolean => isSecretKey(field) && isPlain(text);
+
 /** Names under `route` are chosen by people and their values are conditions. */
 function isChosenByPeople(path: readonly (string | number)[]): boolean {
   return path.length === 3 && path[0] === 'transforms' && path[2] === 'route';

@@ -9,6 +9,7 @@ const NOUNS: Record<OwnableKind, string> = {
   AlertRule: 'alert rule',
   NodeGroup: 'node group',
   Silence: 'silence',
+  WebhookEndpoint: 'webhook endpoint',
 };
 const NAMED = 3;
 const SUBJECT = 120;

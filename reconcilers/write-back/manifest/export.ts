@@ -84,6 +84,11 @@ function asItRuns(object: StoredObject): { object: StoredObject; remark: string 
 }
 
 function asText(stored: StoredObject): { text: string } | { reason: string } {
+  if (stored.kind === 'WebhookEndpoint' && stored.isSealed)
+    return {
+      reason:
+        'its address is encrypted: write a manifest that names secrets of the environment (urlRef, secretRef)',
+    };
   const { object, remark } = asItRuns(stored);
   const plain: PlainManifest = { ...plainObject(object, 'chosen'), uid: object.uid ?? object.id };
   const text = manifestText(plain, remark);

@@ -6,6 +6,7 @@ export const FOLDERS: Record<OwnableKind, string> = {
   AlertRule: 'alerts',
   NodeGroup: 'node-groups',
   Silence: 'silences',
+  WebhookEndpoint: 'webhook-endpoints',
 };
 
 const MAX = 80;

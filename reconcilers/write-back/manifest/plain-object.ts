@@ -5,6 +5,7 @@ import type {
   StoredObject,
   StoredPipeline,
   StoredSilence,
+  StoredWebhookEndpoint,
 } from '../../../controller/delivery/bindings/index.ts';
 import { compile, type Definition, definitionOf } from '../../../controller/pipelines/index.ts';
 import { OWNABLE_KINDS, type OwnableKind } from '../../../schemas/api/git-policy.ts';
@@ -13,6 +14,7 @@ import type {
   NodeGroupSpec,
   PipelineSpec,
   SilenceSpec,
+  WebhookEndpointSpec,
 } from '../../../schemas/manifests/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 
@@ -46,6 +48,8 @@ function specOfObject(object: StoredObject, layout: Layout): Fields {
       return groupSpec(object);
     case 'Silence':
       return silenceOfObject(object);
+    case 'WebhookEndpoint':
+      return endpointOfObject(object);
   }
 }
 
@@ -75,6 +79,8 @@ export function plainOfManifest(manifest: DesiredManifest): PlainManifest {
       return { ...base, kind: 'AlertRule', spec: ruleSpec(manifest.spec as AlertRuleSpec) };
     case 'Silence':
       return { ...base, kind: 'Silence', spec: silenceSpec(manifest.spec as SilenceSpec) };
+    case 'WebhookEndpoint':
+      return { ...base, kind: 'WebhookEndpoint', spec: endpointSpec(manifest.spec as WebhookEndpointSpec) };
     default:
       return { ...base, kind: 'NodeGroup', spec: groupSpec(manifest.spec as NodeGroupSpec) };
   }
@@ -173,6 +179,25 @@ const silenceOfObject = ({ matchers, reason, startsAt, endsAt, createdAt }: Stor
     reason,
     startsAt: startsAt.getTime() === createdAt.getTime() ? undefined : timeText(startsAt),
     endsAt: timeText(endsAt),
+  });
+
+const endpointSpec = (spec: WebhookEndpointSpec): Fields =>
+  present({
+    url: spec.url?.trim(),
+    ...{ urlRef: spec.urlRef, format: spec.format },
+    eventTypes: spec.eventTypes && [...new Set(spec.eventTypes)],
+    ...filled({ headers: spec.headers }),
+    secretRef: spec.secretRef,
+    enabled: spec.enabled ? undefined : false,
+  });
+
+const endpointOfObject = ({ url, urlRef, secretRef, eventTypes, ...object }: StoredWebhookEndpoint): Fields =>
+  endpointSpec({
+    ...{ format: object.format, headers: object.headers, enabled: object.enabled },
+    ...(url === null ? {} : { url }),
+    ...(urlRef === null ? {} : { urlRef }),
+    ...(secretRef === null ? {} : { secretRef }),
+    ...(eventTypes.length === 0 ? {} : { eventTypes }),
   });
 
 const timeText = (time: Date): string => time.toISOString().replace('.000Z', 'Z');

@@ -149,7 +149,7 @@ describe('the page of endpoints', function () {
       error: { json: { message: 'It was not to be.', code: -32_600, data: { code: 'BAD_REQUEST' } } },
     };
     await page.route(failing, (route) => route.fulfill({ status: 400, json: refusal }));
-    await page.goto(session.at('alerts/endpoints'));
+    await page.goto(session.at('alerts?tab=endpoints'));
     const alert = page.getByRole('alert');
     await alert.getByRole('heading', { name: 'Endpoints could not be shown' }).waitFor();
     await alert.getByText('It was not to be.').waitFor();

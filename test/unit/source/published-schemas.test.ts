@@ -22,6 +22,7 @@ describe('The published schemas', () => {
       'alert-rule',
       'node-group',
       'silence',
+      'webhook-endpoint',
       'environment',
       'repository',
     ]);

@@ -41,11 +41,11 @@ const MANIFEST_COLUMNS = `m.kind, m.name_key AS "nameKey", m.name, m.uid, m.path
   m.applied_commit AS "appliedCommit", m.seen_hash AS "seenHash",
   m.seen_commit AS "seenCommit", m.prune_policy AS "prunePolicy", m.prune_pending AS "prunePending", m.conditions`;
 
-const OBJECT_FACTS = `coalesce(p.name, r.name, g.name, s.name) AS "objectName",
-  coalesce(p.spec_hash, r.spec_hash, g.spec_hash, s.spec_hash) AS "objectHash", v.version AS "objectVersion",
+const OBJECT_FACTS = `coalesce(p.name, r.name, g.name, s.name, w.name) AS "objectName",
+  coalesce(p.spec_hash, r.spec_hash, g.spec_hash, s.spec_hash, w.spec_hash) AS "objectHash", v.version AS "objectVersion",
   CASE WHEN p.id IS NOT NULL
       THEN NOT p.is_draft AND coalesce(ro.canary_version_id, p.deployed_version_id) IS NOT DISTINCT FROM p.latest_version_id
-    WHEN coalesce(r.id, g.id, s.id) IS NOT NULL THEN true END AS "objectDeployed"`;
+    WHEN coalesce(r.id, g.id, s.id, w.id) IS NOT NULL THEN true END AS "objectDeployed"`;
 
 const JOIN_OBJECTS = (kind: string, id: string) =>
   `LEFT JOIN pipelines p ON p.id = ${id} AND ${kind} = 'Pipeline' AND p.tombstoned_at IS NULL
@@ -53,7 +53,8 @@ const JOIN_OBJECTS = (kind: string, id: string) =>
    LEFT JOIN pipeline_versions v ON v.id = p.latest_version_id
    LEFT JOIN alert_rules r ON r.id = ${id} AND ${kind} = 'AlertRule' AND r.tombstoned_at IS NULL
    LEFT JOIN node_groups g ON g.id = ${id} AND ${kind} = 'NodeGroup' AND g.tombstoned_at IS NULL
-   LEFT JOIN alert_silences s ON s.id = ${id} AND ${kind} = 'Silence' AND s.tombstoned_at IS NULL`;
+   LEFT JOIN alert_silences s ON s.id = ${id} AND ${kind} = 'Silence' AND s.tombstoned_at IS NULL
+   LEFT JOIN webhook_endpoints w ON w.id = ${id} AND ${kind} = 'WebhookEndpoint' AND w.tombstoned_at IS NULL`;
 
 /** One line of the inventory. */
 export async function readLine(
@@ -122,7 +123,8 @@ async function listUnrecorded(db: Knex, bindingId: string): Promise<InventoryRec
        SELECT 'Pipeline' AS kind, id, name, uid, environment_id, managed_by, tombstoned_at FROM pipelines
        UNION ALL SELECT 'AlertRule', id, name, uid, environment_id, managed_by, tombstoned_at FROM alert_rules
        UNION ALL SELECT 'NodeGroup', id, name, uid, environment_id, managed_by, tombstoned_at FROM node_groups
-       UNION ALL SELECT 'Silence', id, name, uid, environment_id, managed_by, tombstoned_at FROM alert_silences)
+       UNION ALL SELECT 'Silence', id, name, uid, environment_id, managed_by, tombstoned_at FROM alert_silences
+       UNION ALL SELECT 'WebhookEndpoint', id, name, uid, environment_id, managed_by, tombstoned_at FROM webhook_endpoints)
      SELECT o.kind, o.id AS "objectId", o.name, o.uid, ${OBJECT_FACTS}
      FROM git_bindings b JOIN owned o ON o.environment_id = b.environment_id ${JOIN_OBJECTS('o.kind', 'o.id')}
      WHERE b.id = ? AND o.managed_by = 'git' AND o.tombstoned_at IS NULL

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
 import type { GraphEdge, GraphNode } from '../../../../schemas/api/pipelines.ts';
 import type { ALERT_CONDITIONS, ALERT_METRICS } from '../../../../schemas/manifests/alert-rule.ts';
+import type { ENDPOINT_FORMATS } from '../../../../schemas/manifests/webhook-endpoint.ts';
 
 interface Common {
   id: string;
@@ -60,7 +61,25 @@ export interface StoredSilence extends Common {
   createdAt: Date;
 }
 
-export type StoredObject = StoredPipeline | StoredRule | StoredNodeGroup | StoredSilence;
+export interface StoredWebhookEndpoint extends Common {
+  kind: 'WebhookEndpoint';
+  /** Made by hand: its address and secrets are encrypted, and no manifest can say them. */
+  isSealed: boolean;
+  url: string | null;
+  urlRef: string | null;
+  secretRef: string | null;
+  format: (typeof ENDPOINT_FORMATS)[number];
+  eventTypes: (typeof ALERT_METRICS)[number][];
+  headers: Record<string, string>;
+  enabled: boolean;
+}
+
+export type StoredObject =
+  | StoredPipeline
+  | StoredRule
+  | StoredNodeGroup
+  | StoredSilence
+  | StoredWebhookEndpoint;
 
 const COMMON = (table: string) =>
   `${table}.id, ${table}.name, ${table}.uid, ${table}.labels, ${table}.managed_by AS "managedBy"`;
@@ -85,6 +104,10 @@ const SELECT: Record<OwnableKind, string> = {
   Silence: `SELECT 'Silence' AS kind, ${COMMON('o')}, o.matchers, o.reason, o.starts_at AS "startsAt",
       o.ends_at AS "endsAt", o.created_at AS "createdAt"
     FROM alert_silences o`,
+  WebhookEndpoint: `SELECT 'WebhookEndpoint' AS kind, ${COMMON('o')}, o.sealed_url IS NOT NULL AS "isSealed",
+      o.plain_url AS url, o.url_ref AS "urlRef", o.secret_ref AS "secretRef", o.format, o.event_types AS "eventTypes",
+      o.header_templates AS headers, o.enabled
+    FROM webhook_endpoints o`,
 };
 
 /** A living object; null when there is none. */

@@ -89,7 +89,7 @@ async function recordOpen(db: Knex, notices: readonly AlertNotice[]): Promise<vo
 async function lockSubscribers(db: Knex, notices: readonly AlertNotice[]): Promise<Subscriber[]> {
   const { rows } = await db.raw<{ rows: Subscriber[] }>(
     `SELECT id, team_id AS "teamId", environment_id AS "environmentId", event_types AS "eventTypes" FROM webhook_endpoints
-     WHERE enabled AND (team_id = ANY(?) OR environment_id = ANY(?)) ORDER BY id FOR KEY SHARE`,
+     WHERE enabled AND tombstoned_at IS NULL AND (team_id = ANY(?) OR environment_id = ANY(?)) ORDER BY id FOR KEY SHARE`,
     [
       [...new Set(notices.map(({ team }) => team.id))],
       [...new Set(notices.map(({ environment }) => environment.id))],
@@ -204,7 +204,7 @@ export async function enqueueRepeats(ctx: EnqueueContext): Promise<Set<string>> 
      FROM webhook_endpoints w
      JOIN environments e ON e.id = w.environment_id OR e.team_id = w.team_id
      JOIN notification_open_events o ON o.environment_id = e.id
-     WHERE w.format = 'alertmanager' AND w.enabled AND (w.team_id IS NULL OR o.metric = ANY(w.event_types))
+     WHERE w.format = 'alertmanager' AND w.enabled AND w.tombstoned_at IS NULL AND (w.team_id IS NULL AND w.event_types = '{}' OR o.metric = ANY(w.event_types))
        AND NOT EXISTS (
          SELECT 1 FROM notification_deliveries d WHERE d.endpoint_id = w.id AND d.lane = o.rule_id AND d.repeats
            AND (d.state IN ('collecting', 'waiting') OR d.created_at > :since))

@@ -1,7 +1,7 @@
 /** Which endpoint wants which notices, and which of them become one message. */
 import type { AlertNotice } from '../notice.ts';
 
-/** An endpoint of a team wants the metrics of its list, one of an environment all that happens there. */
+/** An endpoint of a team wants the metrics of its list, one of an environment all that happens there, or of its list. */
 export interface Subscriber {
   id: string;
   teamId: string | null;
@@ -19,7 +19,8 @@ export interface NoticeGroup {
 const wants = ({ teamId, environmentId, eventTypes }: Subscriber, notice: AlertNotice): boolean =>
   environmentId === null
     ? teamId === notice.team.id && eventTypes.includes(notice.metric)
-    : environmentId === notice.environment.id;
+    : environmentId === notice.environment.id &&
+      (eventTypes.length === 0 || eventTypes.includes(notice.metric));
 
 export function groupNotices(
   notices: readonly AlertNotice[],

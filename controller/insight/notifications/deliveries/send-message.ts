@@ -3,9 +3,12 @@ import type { NotificationFormat } from '../../../../schemas/api/notifications.t
 import { MailError } from '../../../platform/net/mail/mailer.ts';
 import { OutgoingError } from '../../../platform/net/outgoing/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
+import { DomainError } from '../../../platform/operation/errors.ts';
 import { readMailto } from '../endpoints/mail-addresses.ts';
-import { openSecrets } from '../endpoints/sealed-fields.ts';
+import { resolveSecrets } from '../endpoints/resolve-secrets.ts';
+import type { EndpointSecrets } from '../endpoints/sealed-fields.ts';
 import type { EndpointRow } from '../endpoints/store.ts';
+import { assertTarget } from '../endpoints/target.ts';
 import type { Rendered } from '../formats/message.ts';
 import { messageRequest } from './request.ts';
 import { isFinalStatus, readRetryAfter } from './retries.ts';
@@ -55,14 +58,31 @@ export async function sendMessage(
   return { ...result, at, durationMs: ctx.clock.monotonic() - since };
 }
 
+/** Secrets that git names may be missing, or hold what does not fit: nobody has checked them together before. */
+async function usableSecrets(
+  ctx: Context,
+  endpoint: EndpointRow,
+): Promise<EndpointSecrets | { problem: string }> {
+  try {
+    const secrets = await resolveSecrets(ctx, endpoint);
+    if (endpoint.managedBy === 'git') assertTarget({ ...secrets, format: endpoint.format });
+    return secrets;
+  } catch (error) {
+    if (error instanceof DomainError) return { problem: error.message };
+    throw error;
+  }
+}
+
 async function post(
   ctx: Context,
   endpoint: EndpointRow,
   message: OutgoingMessage & { rendered: Extract<Rendered, { type: 'http' }> },
   at: Date,
 ): Promise<Result> {
+  const secrets = await usableSecrets(ctx, endpoint);
+  if ('problem' in secrets) return failed(secrets.problem);
   const { url, headers, body, secretHeaders, redirects } = messageRequest({
-    ...{ ...message, at, secrets: openSecrets(ctx.services.keyring, endpoint.id, endpoint) },
+    ...{ ...message, at, secrets },
     previousSecretUntil: endpoint.previousSecretUntil,
     isOfEnvironment: endpoint.environmentId !== null,
   });
@@ -90,9 +110,11 @@ async function sendMail(
   id: string,
   { subject, text, html }: Extract<Rendered, { type: 'email' }>,
 ): Promise<Result> {
-  const { mailer, keyring } = ctx.services;
+  const { mailer } = ctx.services;
   if (!mailer) return failed('this installation sends no e-mail: its operator has to set HEADGATE_SMTP_URL');
-  const to = readMailto(openSecrets(keyring, endpoint.id, endpoint).url);
+  const secrets = await usableSecrets(ctx, endpoint);
+  if ('problem' in secrets) return failed(secrets.problem);
+  const to = readMailto(secrets.url);
   const signal = AbortSignal.any([ctx.signal, AbortSignal.timeout(2 * DEADLINE_MS)]);
   try {
     const { rejected } = await mailer.send({ id, to, subject, text, html, signal });

@@ -25,7 +25,7 @@ const COLUMNS = `d.id, d.endpoint_id AS "endpointId", d.lane, d.kind, d.repeats,
 /** Endpoints that have something to send. */
 export async function listBusyEndpoints(db: Knex): Promise<string[]> {
   const { rows } = await db.raw<{ rows: { id: string }[] }>(
-    `SELECT id FROM webhook_endpoints w WHERE EXISTS (
+    `SELECT id FROM webhook_endpoints w WHERE w.tombstoned_at IS NULL AND EXISTS (
        SELECT 1 FROM notification_deliveries d WHERE d.endpoint_id = w.id AND d.state IN ('collecting', 'waiting'))`,
   );
   return rows.map(({ id }) => id);

@@ -6,7 +6,8 @@ import { badRequest, preconditionFailed } from '../../../platform/operation/erro
 import { newId } from '../../../platform/operation/ids.ts';
 import type { Headers } from './headers.ts';
 import { isMailto, readMailto } from './mail-addresses.ts';
-import { openSecrets, sealSecrets } from './sealed-fields.ts';
+import { resolveSecrets } from './resolve-secrets.ts';
+import { sealSecrets } from './sealed-fields.ts';
 import { OVERLAP_MS } from './signing.ts';
 import {
   countEndpoints,
@@ -85,7 +86,7 @@ export async function changeEndpoint(
   change: EndpointChange,
 ): Promise<void> {
   const { keyring } = ctx.services;
-  const before = openSecrets(keyring, row.id, row);
+  const before = await resolveSecrets(ctx, row);
   const url = change.url ?? before.url;
   const format = change.format ?? row.format;
   const headers = change.headers === undefined ? before.headers : (change.headers ?? {});

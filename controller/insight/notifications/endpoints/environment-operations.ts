@@ -8,6 +8,7 @@ import {
   WebhookEndpoint,
   WebhookEndpointList,
 } from '../../../../schemas/api/notifications.ts';
+import { lockHandmade } from '../../../delivery/ownership/index.ts';
 import { lockEnvironment } from '../../../fleet/environments/index.ts';
 import { environmentScope, objectScope } from '../../../identity/access/index.ts';
 import type { Context, MutationContext } from '../../../platform/operation/context.ts';
@@ -80,6 +81,7 @@ export const updateWebhook = mutation({
     if (url !== undefined) await assertReachable(ctx, url.trim());
   },
   async run(ctx, { id, hmacSecret, ...change }) {
+    await lockHandmade(ctx, 'webhook_endpoints', id);
     const endpoint = await getLocked(ctx, id);
     await changeEndpoint(ctx, endpoint, { ...change, url: change.url?.trim(), secret: hmacSecret });
     if (change.enabled === false) await dropQueued(ctx, id);
@@ -97,6 +99,7 @@ export const deleteWebhook = mutation({
   output: Deleted,
   scope: (ctx, { id }) => objectScope(ctx, 'Alert webhook', id),
   async run(ctx, { id }) {
+    await lockHandmade(ctx, 'webhook_endpoints', id);
     const { environmentId } = await getLocked(ctx, id);
     await deleteEndpoint(ctx.db, id);
     ctx.audit({ entityType: 'AlertWebhook', entityId: id });

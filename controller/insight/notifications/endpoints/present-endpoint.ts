@@ -18,6 +18,7 @@ function seesUrl({ actor }: Context, { teamId, environmentId }: EndpointRow): bo
 
 /** A list must not fail for one address whose key is lost. */
 function readUrl({ services }: Context, row: EndpointRow): string | null {
+  if (row.plainUrl !== null) return row.plainUrl;
   try {
     return openSecrets(services.keyring, row.id, {
       sealed_url: row.sealed_url,
@@ -38,11 +39,19 @@ export function presentEndpoint(ctx: Context, row: EndpointRow & LastDeliveryRow
     id: row.id,
     teamId: row.teamId,
     environmentId: row.environmentId,
-    name: row.name,
-    url: url === null ? UNREADABLE : seesUrl(ctx, row) ? url : maskedUrl(row.format, url),
+    name: row.environmentId !== null && row.managedBy === 'ui' ? null : row.name,
+    url:
+      row.urlRef !== null
+        ? `in the secret ${row.urlRef}`
+        : url === null
+          ? UNREADABLE
+          : seesUrl(ctx, row)
+            ? url
+            : maskedUrl(row.format, url),
     format: row.format,
-    eventTypes: row.environmentId === null ? row.eventTypes : [...ALERT_METRICS],
-    hasSecret: row.sealed_secret !== null,
+    eventTypes: row.environmentId === null || row.eventTypes.length > 0 ? row.eventTypes : [...ALERT_METRICS],
+    hasSecret: row.sealed_secret !== null || row.secretRef !== null,
+    managedBy: row.managedBy,
     previousSecretUntil: until && until.getTime() > ctx.clock.now() ? until : null,
     headerNames: row.headerNames,
     enabled: row.enabled,

@@ -11,7 +11,7 @@ export interface EndpointSecrets {
 }
 
 export interface SealedSecrets {
-  sealed_url: string;
+  sealed_url: string | null;
   sealed_secret: string | null;
   sealed_previous_secret: string | null;
   sealed_headers: string | null;

@@ -16,6 +16,12 @@ export interface EndpointRow extends SealedSecrets {
   teamId: string;
   environmentId: string | null;
   name: string | null;
+  managedBy: 'ui' | 'git';
+  /** Of one that git describes, in the place of sealed texts. */
+  plainUrl: string | null;
+  urlRef: string | null;
+  secretRef: string | null;
+  headerTemplates: Record<string, string>;
   format: NotificationFormat;
   eventTypes: WebhookEndpoint['eventTypes'];
   headerNames: string[];
@@ -32,6 +38,8 @@ export interface LastDeliveryRow {
 }
 
 const COLUMNS = `w.id, coalesce(w.team_id, e.team_id) AS "teamId", w.environment_id AS "environmentId", w.name, w.format,
+  w.managed_by AS "managedBy", w.plain_url AS "plainUrl", w.url_ref AS "urlRef", w.secret_ref AS "secretRef",
+  w.header_templates AS "headerTemplates",
   w.event_types AS "eventTypes", w.header_names AS "headerNames", w.previous_secret_until AS "previousSecretUntil",
   w.enabled, w.created_at AS "createdAt", w.updated_at AS "updatedAt",
   w.sealed_url, w.sealed_secret, w.sealed_previous_secret, w.sealed_headers`;
@@ -52,7 +60,7 @@ export async function listEndpoints(
 ): Promise<(EndpointRow & LastDeliveryRow)[]> {
   const { column, id } = ownerOf(owner);
   const { rows } = await db.raw<{ rows: (EndpointRow & LastDeliveryRow)[] }>(
-    `SELECT ${COLUMNS}, ${LAST_COLUMNS} ${FROM} ${LAST} WHERE w.${column} = ? ORDER BY lower(w.name), w.id`,
+    `SELECT ${COLUMNS}, ${LAST_COLUMNS} ${FROM} ${LAST} WHERE w.${column} = ? AND w.tombstoned_at IS NULL ORDER BY lower(w.name), w.id`,
     [id],
   );
   return rows;
@@ -60,7 +68,7 @@ export async function listEndpoints(
 
 export async function findEndpoint(db: Knex, id: string): Promise<(EndpointRow & LastDeliveryRow) | null> {
   const { rows } = await db.raw<{ rows: (EndpointRow & LastDeliveryRow)[] }>(
-    `SELECT ${COLUMNS}, ${LAST_COLUMNS} ${FROM} ${LAST} WHERE w.id = ?`,
+    `SELECT ${COLUMNS}, ${LAST_COLUMNS} ${FROM} ${LAST} WHERE w.id = ? AND w.tombstoned_at IS NULL`,
     [id],
   );
   return rows[0] ?? null;
@@ -69,7 +77,7 @@ export async function findEndpoint(db: Knex, id: string): Promise<(EndpointRow &
 /** Locked until the transaction ends; deliveries may be queued for it meanwhile. */
 export async function lockEndpoint(tx: Knex, id: string): Promise<EndpointRow | null> {
   const { rows } = await tx.raw<{ rows: EndpointRow[] }>(
-    `SELECT ${COLUMNS} ${FROM} WHERE w.id = ? FOR NO KEY UPDATE OF w`,
+    `SELECT ${COLUMNS} ${FROM} WHERE w.id = ? AND w.tombstoned_at IS NULL FOR NO KEY UPDATE OF w`,
     [id],
   );
   return rows[0] ?? null;
@@ -79,6 +87,7 @@ export async function countEndpoints(db: Knex, owner: EndpointOwner): Promise<nu
   const { column, id } = ownerOf(owner);
   const row = await db('webhook_endpoints')
     .where({ [column]: id })
+    .whereNull('tombstoned_at')
     .count({ count: '*' })
     .first();
   return Number(row?.count ?? 0);
@@ -115,13 +124,21 @@ export async function insertEndpoint(
     });
 }
 
+/** What named secrets holds them sealed from here on. */
+const SEALED = { plain_url: null, url_ref: null, secret_ref: null, header_templates: '{}' };
+
 export async function updateEndpoint(tx: Knex, id: string, at: Date, fields: EndpointFields): Promise<void> {
   await tx('webhook_endpoints')
     .where({ id })
-    .update({ ...columnsOf(fields), updated_at: at })
+    .update({ ...columnsOf(fields), ...SEALED, updated_at: at })
     .catch((error: unknown) => {
       throw toConflict(error, fields.name);
     });
+}
+
+/** Endpoints of the environment that are sent nothing, tombstoned ones included. */
+export async function listDisabled(db: Knex, environmentId: string): Promise<string[]> {
+  return db('webhook_endpoints').where({ environment_id: environmentId, enabled: false }).pluck('id');
 }
 
 /** With its deliveries. */

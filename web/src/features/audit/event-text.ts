@@ -87,7 +87,8 @@ export function subjectHref({
   if (entityType === 'AlertRule') return paths.alerts(env, { tab: 'rules' });
   if (entityType === 'Silence') return paths.alerts(env, { tab: 'silences' });
   if (entityType === 'AlertEvent' && entityId) return paths.alerts(env, { event: entityId });
-  if (entityType === 'AlertWebhook' || entityType === 'WebhookEndpoint') return paths.alerts(env, { tab: 'endpoints' });
+  if (entityType === 'AlertWebhook' || entityType === 'WebhookEndpoint')
+    return paths.alerts(env, { tab: 'endpoints' });
   if (entityType === 'Secret') return paths.secrets(env);
   if (entityType === 'Certificate') return paths.secrets(env, { tab: 'certificates' });
   if (entityType === 'SharedComponent') return paths.library(env, { tab: 'shared' });

@@ -6,6 +6,7 @@ export const KIND_LABELS: Record<OwnableKind, { one: string; many: string }> = {
   AlertRule: { one: 'alert rule', many: 'Alert rules' },
   NodeGroup: { one: 'node group', many: 'Node groups' },
   Silence: { one: 'silence', many: 'Silences' },
+  WebhookEndpoint: { one: 'webhook endpoint', many: 'Webhook endpoints' },
 };
 
 export const isOwnable = (kind: string): kind is OwnableKind => kind in KIND_LABELS;

@@ -7,6 +7,7 @@ function objectPage(env: string, kind: string, objectId: string | null): string 
   if (kind === 'Pipeline') return paths.pipeline(env, objectId);
   if (kind === 'NodeGroup') return paths.group(env, objectId);
   if (kind === 'Silence') return paths.alerts(env, { tab: 'silences' });
+  if (kind === 'WebhookEndpoint') return paths.alerts(env, { tab: 'endpoints' });
   return kind === 'AlertRule' ? paths.alerts(env, { tab: 'rules' }) : null;
 }
 
