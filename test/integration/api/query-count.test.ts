@@ -354,9 +354,7 @@ describe('the database is asked', () => {
       'vrl_snippets',
     ])
       await multiply(db, table, fresh);
-    const inTeam = 'o.team_id IS NOT NULL';
-    await multiply(db, 'webhook_endpoints', fresh, inTeam);
-    await multiply(db, 'webhook_endpoints', { id: fresh.id }, 'o.environment_id IS NOT NULL');
+    await multiply(db, 'webhook_endpoints', fresh);
     await multiply(db, 'notification_deliveries', { id: fresh.id });
     await multiply(db, 'filter_presets', { ...fresh, is_default: 'false' });
     await multiply(db, 'personal_tokens', fresh);

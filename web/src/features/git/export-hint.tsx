@@ -10,9 +10,9 @@ export const ExportHint = () => {
     <Section title="Take along what is here">
       <div className="section-body stack">
         <p>
-          Pipelines, alert rules, node groups and silences that {environment.name} holds already can be
-          written as manifests. Commit them before you bind: git then takes over the very objects, with their
-          versions and history.
+          Pipelines, alert rules, node groups, silences and webhook endpoints that {environment.name} holds
+          already can be written as manifests. Commit them before you bind: git then takes over the very
+          objects, with their versions and history.
         </p>
         <CommandBlock
           label="commands that export the environment"
