@@ -150,7 +150,7 @@ describe('webhook endpoints in git', () => {
       await env.apply({
         a: endpoint(
           'a',
-          'urlRef: address\nformat: standard\nsecretRef: signing\nheaders: { Authorization: "Bearer ${SVC_SECRET_TOKEN}" }\neventTypes: [cpu_usage]',
+          `urlRef: address\nformat: standard\nsecretRef: signing\nheaders: { Authorization: "Bearer \${SVC_SECRET_TOKEN}" }\neventTypes: [cpu_usage]`,
         ),
       });
       const clock = manualClock(Date.now());

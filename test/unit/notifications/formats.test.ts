@@ -4,7 +4,8 @@ import { exampleNotice } from '../../../controller/insight/notifications/formats
 import type { Message, Rendered } from '../../../controller/insight/notifications/formats/message.ts';
 import { renderMessage } from '../../../controller/insight/notifications/formats/render-message.ts';
 import type { AlertNotice } from '../../../controller/insight/notifications/index.ts';
-import { NOTIFICATION_FORMATS, type NotificationFormat } from '../../../schemas/api/notifications.ts';
+import type { NotificationFormat } from '../../../schemas/api/notifications.ts';
+import { ENDPOINT_FORMATS } from '../../../schemas/manifests/webhook-endpoint.ts';
 
 const AT = new Date('2026-11-28T09:30:00Z');
 const LATER = new Date('2026-11-28T10:00:00Z');
@@ -44,7 +45,7 @@ const LINK = 'https://headgate.example.com/e/env/alerts?event=event';
 
 describe('the formats of notifications', () => {
   it('are pure: the same message gives the same bytes', () => {
-    for (const format of NOTIFICATION_FORMATS)
+    for (const format of ENDPOINT_FORMATS)
       expect(renderMessage(format, message()), format).to.deep.equal(renderMessage(format, message()));
   });
 
