@@ -7,6 +7,7 @@ import { Dialog } from '../../../ui/primitives/dialog.tsx';
 import { Labels } from '../../../ui/primitives/labels.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { plural } from '../../../ui/text/format.ts';
+import { BecomesNotice, useBecameGit } from '../../ownership/git-edits.tsx';
 import { renewAlerts } from '../events/acknowledge-dialog.tsx';
 import { SilenceForm } from './silence-form.tsx';
 
@@ -33,8 +34,9 @@ export const EndSilenceDialog = ({ action, close }: Props) => (
 
 const EndForm = ({ silence, close }: { silence: AlertSilence; close: () => void }) => {
   const queryClient = useQueryClient();
+  const became = useBecameGit();
   const end = useReportedMutation(() => renewAlerts(queryClient), {
-    run: () => api.alert.endSilence.mutate({ id: silence.id }),
+    run: async () => became(await api.alert.endSilence.mutate({ id: silence.id })),
     done: () => null,
     after: close,
   });
@@ -47,6 +49,7 @@ const EndForm = ({ silence, close }: { silence: AlertSilence; close: () => void 
       working="Ending…"
       cancel="Keep it"
     >
+      <BecomesNotice git={silence.git} what="Ending it" />
       <p>
         <strong>{silence.reason}</strong>
       </p>

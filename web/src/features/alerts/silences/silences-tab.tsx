@@ -17,6 +17,7 @@ import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
+import { useUiEdits } from '../../ownership/git-edits.tsx';
 import { ManifestProblems, OwnerCell } from '../../ownership/manifest-owner.tsx';
 import type { SilenceAction } from './silence-dialogs.tsx';
 
@@ -121,12 +122,13 @@ interface ActionProps {
 }
 
 const SilenceActions = ({ env, silence, mayNot, act }: ActionProps) => {
-  const { git, managedBy, status, reason } = silence;
-  if (managedBy === 'git') {
-    const place = git ? `${git.path}:${git.line}` : 'git';
+  const { git, status, reason } = silence;
+  const edits = useUiEdits(git !== null);
+  if (git && edits === 'refuse') {
+    const place = `${git.path}:${git.line}`;
     return (
       <Link
-        to={paths.git(env, { focus: git?.path })}
+        to={paths.git(env, { focus: git.path })}
         className="in-git"
         aria-label={`In git at ${place}`}
         data-tip={`Described at ${place}: change endsAt there`}
