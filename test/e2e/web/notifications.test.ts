@@ -41,7 +41,7 @@ describe('the page of endpoints', function () {
 
   it('leads from the alerts, and says how to begin', async () => {
     await page.goto(session.at('alerts'));
-    await page.getByRole('link', { name: 'Endpoints' }).click();
+    await page.getByRole('tab', { name: 'Endpoints' }).click();
     await page.getByRole('heading', { name: 'Alerts are sent nowhere yet' }).waitFor();
     expect(await violationsInBothSchemes(page, 'no endpoints')).to.deep.equal([]);
   });

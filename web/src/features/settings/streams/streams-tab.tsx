@@ -49,10 +49,16 @@ export const StreamsTab = () => {
           )
         }
       </Loaded>
-      <StreamDialogs action={action} close={() => setAction(null)} />
+      <StreamDialogs action={refreshed(action, streams.data)} close={() => setAction(null)} />
     </Section>
   );
 };
+
+/** What waits grows while a dialog is open. */
+function refreshed(action: StreamAction | null, list: readonly EventStream[] = []): StreamAction | null {
+  if (action === null || action.kind === 'create') return action;
+  return { ...action, stream: list.find(({ id }) => id === action.stream.id) ?? action.stream };
+}
 
 const KINDS = { webhook: 'Webhook', otlp: 'OTLP logs' } as const;
 const SOURCES = { audit: 'the audit log', alerts: 'alert events' } as const;
