@@ -223,6 +223,7 @@ describe('an account', function () {
         'Teams',
         'Single sign-on',
         'SCIM',
+        'Streams',
         'Fleet and retention',
       ]);
     });

@@ -79,7 +79,8 @@ describe('the pages of what was pushed', function () {
     await session.page.goto(at('alerts?tab=rules'));
     await session.page.getByRole('table', { name: 'Alert rules' }).getByText('Node unreachable').waitFor();
     await clone.push('Rules, a group, two pipelines', {
-      [`${FOLDER}/alerts/cpu.yaml`]: rule('Busy CPU', '{ metric: cpu_usage, condition: gt, threshold: 90 }'),
+      [`${FOLDER}/alerts/cpu.yaml`]: // More than a machine has: tests keep it busy.
+        rule('Busy CPU', '{ metric: cpu_usage, condition: gt, threshold: 100 }'),
       [`${FOLDER}/alerts/errors.yaml`]: rule(
         'Errors in orders',
         '{ pipelineRef: orders, metric: error_rate, condition: gt, threshold: 5, durationSeconds: 300, enabled: false }',
@@ -112,7 +113,7 @@ describe('the pages of what was pushed', function () {
     const { page } = session;
     const table = page.getByRole('table', { name: 'Alert rules' });
     const row = table.getByRole('row', { name: /Busy CPU/ });
-    await row.getByText('CPU usage above 90 % for 60 s').waitFor({ timeout: 30_000 });
+    await row.getByText('CPU usage above 100 % for 60 s').waitFor({ timeout: 30_000 });
     await row.getByText('whole environment').waitFor();
     await row.getByRole('link', { name: 'alerts/cpu.yaml:1', exact: true }).waitFor();
     await row.getByText(/^1 series/).waitFor({ timeout: 30_000 });
