@@ -114,13 +114,13 @@ export const SWEEPS: readonly Sweep[] = [
   sweep('silences', '0 29 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteSilencesBefore(tx, ago(ctx, ENDED_SILENCE_DAYS * DAY_MS), limit),
   ),
-  sweep('anomalies', '0 28 4,10,16,22 * * *', (ctx, tx, limit) =>
+  sweep('anomalies', '0 30 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteAnomaliesBefore(tx, history(ctx), limit),
   ),
   sweep('readings of engines', '0 27 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteReadingsBefore(tx, ago(ctx, READING_DAYS * DAY_MS), limit),
   ),
-  sweep('resolved recommendations', '0 28 4,10,16,22 * * *', (ctx, tx, limit) =>
+  sweep('resolved recommendations', '0 31 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteResolvedRecommendations(tx, history(ctx), limit),
   ),
   { name: 'silent nodes', cron: '0 33 * * * *', run: (ctx) => archiveSilentNodes(ctx) },
