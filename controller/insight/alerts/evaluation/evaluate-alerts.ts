@@ -26,6 +26,9 @@ import { listAllRules, readStates, writeCounts, writeStates } from './states-sto
 /** A subject that fires again within this time after it was resolved has the same event. */
 export const REOPEN_MS = 30 * 60_000;
 
+/** A statement for more of them would hold the event loop. */
+const EVENTS_PER_STATEMENT = 1_000;
+
 export interface EvaluateOptions {
   windows: CounterWindows;
   /** Queues what is sent, in the transaction. */
@@ -110,7 +113,10 @@ async function write(ctx: Context, environmentId: string, { found, now, notify }
   const toSend: ToSend = { firing: found.due.map(({ id }) => id), resolved: [] };
   await writeStates(tx, found.states);
   const isOther = await writeCounts(tx, found.counts, now);
-  await writeFired(tx, environmentId, found, { now, changes, toSend });
+  for (let first = 0; first < found.fired.length; first += EVENTS_PER_STATEMENT)
+    await writeFired(tx, environmentId, found.fired.slice(first, first + EVENTS_PER_STATEMENT), {
+      ...{ now, changes, toSend },
+    });
   await writeResolved(tx, found, { now, changes, toSend });
   await writeChanged(tx, found, { now, changes });
   await markNotified(
@@ -119,7 +125,8 @@ async function write(ctx: Context, environmentId: string, { found, now, notify }
   );
   const notices = await readNotices(tx, toSend, now);
   if (notices.length > 0) await notify(ctx, notices);
-  await insertChanges(tx, changes);
+  for (let first = 0; first < changes.length; first += EVENTS_PER_STATEMENT)
+    await insertChanges(tx, changes.slice(first, first + EVENTS_PER_STATEMENT));
   if (isOther || changes.length > 0)
     await ctx.services.bus.publish(tx, { type: 'ui', environmentId, topics: ['alerts'] });
 }
@@ -133,10 +140,10 @@ interface Into {
 async function writeFired(
   tx: Knex,
   environmentId: string,
-  found: Evaluation,
+  opening: Evaluation['fired'],
   { now, changes, toSend }: Into,
 ): Promise<void> {
-  const fired = found.fired.map((one) => ({ ...one, id: newId() }));
+  const fired = opening.map((one) => ({ ...one, id: newId() }));
   const opened = await openEvents(
     tx,
     environmentId,
