@@ -70,7 +70,7 @@ export function factsOf(message: Message): [name: string, value: string][] {
     ['Environment', environment.name],
     ['Metric', metric],
   ];
-  if (value !== null && message.total === 1) facts.push(['Value', String(value)]);
+  if (value !== null && message.total === 1) facts.push(['Value', String(Number(value.toPrecision(3)))]);
   facts.push(['Since', firedAt.toISOString()]);
   if (message.kind === 'resolved') facts.push(['Resolved', at.toISOString()]);
   return facts;
