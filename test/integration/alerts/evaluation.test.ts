@@ -75,7 +75,7 @@ describe('evaluations of alert rules', function () {
       })),
     });
   };
-  const evaluate = async () => {
+  const evaluate = async (more: Partial<Context> = {}) => {
     await parts.heartbeats.flush();
     const { windows, statuses, listeningSince } = controller;
     const services = {
@@ -86,6 +86,7 @@ describe('evaluations of alert rules', function () {
     const ctx: Context = {
       ...{ db: platform.db, clock, log: QUIET, services, actor: { type: 'system', name: 'alerts' } },
       ...{ signal: AbortSignal.timeout(60_000), requestId: 'alerts', ipAddress: null },
+      ...more,
     };
     statuses.drop();
     return evaluateAlerts(ctx, environmentId, {
@@ -396,21 +397,10 @@ describe('evaluations of alert rules', function () {
   it('write nothing in a controller that has lost its lease', async () => {
     await rule({ metric: 'memory_usage', duration_seconds: 0 });
     await reportAll({ host: { memoryUsedBytes: 99, memoryTotalBytes: 100 } });
-    await parts.heartbeats.flush();
-    const { windows, statuses, listeningSince } = controller;
-    const services = {
-      bus: parts.bus,
-      statuses,
-      listeningSince: () => listeningSince,
-    } as unknown as Services;
-    const ctx: Context = {
-      ...{ db: platform.db, clock, log: QUIET, services, actor: { type: 'system', name: 'alerts' } },
-      ...{ signal: AbortSignal.timeout(60_000), requestId: 'alerts', ipAddress: null },
-      fence: () => Promise.reject(new Error('another controller leads')),
-    };
-    const outcome = evaluateAlerts(ctx, environmentId, { windows, notify: async () => void sent.push() });
+    const outcome = evaluate({ fence: () => Promise.reject(new Error('another controller leads')) });
     expect(await outcome.catch((error: Error) => error.message)).to.equal('another controller leads');
     expect(await events()).to.deep.equal([]);
+    expect(sent).to.deep.equal([]);
   });
 });
 
