@@ -5,7 +5,7 @@ import { readConfig } from './config.ts';
 import { createLogger, type Logger } from './log.ts';
 import { applyRuntimeSettings, isCompiled } from './runtime-settings.ts';
 import { describeStartError, type StartedAgent, startAgent } from './start.ts';
-import { removeFile } from './supervise/atomic-files.ts';
+import { removeFile } from './supervise/files/atomic-files.ts';
 import { pendingOf } from './update/executable-swap.ts';
 import { AGENT_VERSION } from './version.ts';
 

@@ -8,9 +8,9 @@ import { ConfigError } from './config.ts';
 import type { AgentDeps } from './deps.ts';
 import { EnrollError, enroll } from './link/enroll.ts';
 import { loadNodeToken, saveNodeToken, TokenError } from './link/node-token.ts';
-import { DataDirectory } from './supervise/data-directory.ts';
-import { LockedError, lockDirectory } from './supervise/directory-lock.ts';
-import { engineVersion } from './supervise/engine-executable.ts';
+import { engineVersion } from './supervise/engine/engine-executable.ts';
+import { DataDirectory } from './supervise/files/data-directory.ts';
+import { LockedError, lockDirectory } from './supervise/files/directory-lock.ts';
 import { channelOf } from './update/update-order.ts';
 import { AGENT_VERSION } from './version.ts';
 

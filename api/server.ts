@@ -25,6 +25,7 @@ import { healthRoutes } from './http/health.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { observeRequest, selfMetricsRoutes } from './http/self-metrics.ts';
 import { webRoutes } from './http/static.ts';
+import { mcpRoutes } from './mcp/routes.ts';
 import { metricsRoutes } from './metrics/routes.ts';
 import { countAnonymous } from './middleware/anonymous-rate-limit.ts';
 import { sameSiteOnly } from './middleware/foreign-site.ts';
@@ -36,6 +37,7 @@ import { procedureRoutes } from './procedures/routes.ts';
 import { releaseRoutes } from './releases/routes.ts';
 import { restRoutes } from './rest/routes.ts';
 import { scimRoutes } from './scim/routes.ts';
+import { createAssistantStreams } from './streams/assistant.ts';
 import { createUiEvents } from './streams/events.ts';
 import { tapRoutes } from './streams/taps.ts';
 
@@ -75,6 +77,7 @@ export interface Api {
 export function createApi(options: ApiOptions): Api {
   const requests = createRequestHandler(options);
   const events = createUiEvents(requests);
+  const assistant = createAssistantStreams(requests);
   const app = new Koa<RequestState>();
   app.silent = true;
 
@@ -101,12 +104,14 @@ export function createApi(options: ApiOptions): Api {
   app.use(openApiRoutes(requests));
   app.use(restRoutes(requests));
   app.use(scimRoutes(requests));
+  app.use(mcpRoutes(requests));
 
   const router = new Router();
   authRoutes(router, requests);
   oidcRoutes(router, requests);
   healthRoutes(router, { ...options, db: options.essential });
   events.routes(router);
+  assistant.routes(router);
   tapRoutes(router, requests, options.agent.taps);
   auditRoutes(router, requests);
   metricsRoutes(router, requests, options.measures);
@@ -134,6 +139,7 @@ export function createApi(options: ApiOptions): Api {
     server,
     closeStreams() {
       events.stop();
+      assistant.stop();
       options.agent.taps.closeViewers();
       options.agent.push.stop();
     },

@@ -1,24 +1,29 @@
 /** Composition root: builds the controller from its parts, in order. `compose/` holds the parts. */
+
+import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { createApi } from '../api/server.ts';
 import { systemClock } from '../reconcilers/engine/clock.ts';
 import { renderPushReport } from '../reconcilers/git/push-report/push-report.ts';
+import { completeRestore } from './backups/index.ts';
 import { startBus } from './compose/bus.ts';
 import { holdDataDir, makeDataDir } from './compose/data-dir.ts';
-import { openDatabase } from './compose/database.ts';
+import { openDatabase, type ReachedDatabase, reachDatabase } from './compose/database.ts';
 import { ensureConfiguredAdmin } from './compose/first-admin.ts';
 import { startFleet } from './compose/fleet.ts';
 import { jobHandlers } from './compose/job-handlers.ts';
 import { openKeyring } from './compose/keys.ts';
-import { createLifecycle, type Lifecycle } from './compose/lifecycle.ts';
+import { createLifecycle } from './compose/lifecycle.ts';
 import { close, holdPort, listen } from './compose/listen.ts';
 import { createLoops } from './compose/loops.ts';
 import { assertOidcFile } from './compose/oidc-file.ts';
+import { keepController, type Start } from './compose/restart.ts';
+import { followRestores } from './compose/restored.ts';
 import { followRetentionSettings, startSchedules } from './compose/schedules.ts';
 import { startSelfMetrics } from './compose/self-metrics.ts';
 import { createServices } from './compose/services.ts';
 import type { Config } from './config.ts';
-import { withAdvisoryLock } from './database/advisory-lock.ts';
+import { PREPARING, withAdvisoryLock } from './database/advisory-lock.ts';
 import { explainConnection } from './database/database-error.ts';
 import {
   addContributor,
@@ -36,9 +41,6 @@ import type { Execute } from './platform/operation/operation.ts';
 import { createLease } from './platform/runtime/lease.ts';
 import { createLogger, type Logger } from './platform/runtime/logger.ts';
 import type { SelfMetrics } from './platform/runtime/self-metrics.ts';
-
-/** The advisory lock under which replicas of one data directory prepare keys and repository. */
-const PREPARING = 7_236_003;
 
 export interface Controller {
   url: string;
@@ -67,17 +69,31 @@ export interface StartOptions {
   passwordCost?: PasswordCost;
 }
 
-export async function startController(config: Config, options: StartOptions = {}): Promise<Controller> {
-  const log = options.log ?? createLogger(config.logLevel);
-  const lifecycle = createLifecycle(log);
+export async function startController(given: Config, options: StartOptions = {}): Promise<Controller> {
+  const log = options.log ?? createLogger(given.logLevel);
+  const whole = createLifecycle(log);
   try {
-    await assertOidcFile(config.oidcFile);
-    if (options.alone) lifecycle.onStop('data directory', await holdDataDir(config.dataDir));
-    return await compose(config, options, log, lifecycle);
+    await assertOidcFile(given.oidcFile);
+    if (options.alone) whole.onStop('data directory', await holdDataDir(given.dataDir));
+    const { config, held } = await holdPort(given);
+    if (held) whole.onStop('port', () => held.close());
+    await makeDataDir(config.dataDir);
+    const database = await reachDatabase(config, log, options.progress ?? (() => {}), whole);
+    return await keepController(log, whole, (start) =>
+      compose({ config, database, held: start.isFirst ? held : null }, options, log, start),
+    );
   } catch (error) {
-    await lifecycle.stop();
-    throw explained(error, config.databaseUrl);
+    await whole.stop();
+    throw explained(error, given.databaseUrl);
   }
+}
+
+/** What outlives a restart after a backup was restored. */
+interface Ground {
+  config: Config;
+  database: ReachedDatabase;
+  /** The port, at the first start. */
+  held: Server | null;
 }
 
 /** An error with an SQLSTATE is PostgreSQL's own, and is explained to its operator; any other error stays as it is. */
@@ -88,23 +104,23 @@ function explained(error: unknown, databaseUrl: string | null): unknown {
 }
 
 async function compose(
-  given: Config,
+  { config, database, held }: Ground,
   { progress = () => {}, ownAgent, passwordCost }: StartOptions,
   log: Logger,
-  lifecycle: Lifecycle,
+  { lifecycle, restart }: Start,
 ): Promise<Controller> {
   const clock = systemClock;
-  const { config, held } = await holdPort(given);
-  if (held) lifecycle.onStop('port', () => held.close());
-  await makeDataDir(config.dataDir);
-  const { url: databaseUrl, pools, diskFull } = await openDatabase(config, log, progress, lifecycle);
+  const { url: databaseUrl, diskFull } = database;
+  const pools = await openDatabase(databaseUrl, progress, lifecycle);
   const { essential, requests, background: db } = pools;
   // Replicas may share a data directory, and start on it at the same moment.
-  const { keyring, repository } = await withAdvisoryLock(db, PREPARING, async () => ({
+  const { restored, keyring, repository } = await withAdvisoryLock(db, PREPARING, async () => ({
+    restored: await completeRestore(db, config.dataDir, log),
     keyring: openKeyring(config),
     repository: await ensureEmbeddedRepository(config.dataDir),
   }));
   const bus = await startBus({ databaseUrl, db, keyring, log, lifecycle });
+  followRestores({ bus, db, log, known: restored, restart });
 
   let listeningSince = clock.now();
   let behind = () => false;

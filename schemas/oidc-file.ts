@@ -1,7 +1,11 @@
 /** The file that HEADGATE_OIDC_FILE names: sign-in by identity providers, to be kept in git. Secrets are named, and not in it. */
 import Type, { type Static } from 'typebox';
 import { Role, Text } from './api/common.ts';
-import { ProviderId, ProviderOptions, TOKEN_ENDPOINT_AUTH_METHODS } from './api/identity-providers.ts';
+import {
+  ProviderId,
+  ProviderOptions,
+  TOKEN_ENDPOINT_AUTH_METHODS,
+} from './api/identity/identity-providers.ts';
 import { AccessLimits } from './api/settings.ts';
 import { worded } from './patterns.ts';
 

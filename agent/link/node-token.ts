@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, fchmodSync, fstatSync, openSync, readSync } from 'node:fs';
-import { flushDirectory, writeFilesAtomically } from '../supervise/atomic-files.ts';
-import type { DataDirectory } from '../supervise/data-directory.ts';
+import { flushDirectory, writeFilesAtomically } from '../supervise/files/atomic-files.ts';
+import type { DataDirectory } from '../supervise/files/data-directory.ts';
 import { isToken } from './answers.ts';
 
 /** The token file is there but of no use. */

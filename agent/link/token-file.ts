@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import type { Logger } from '../log.ts';
-import type { DataDirectory } from '../supervise/data-directory.ts';
+import type { DataDirectory } from '../supervise/files/data-directory.ts';
 import { saveNodeToken } from './node-token.ts';
 
 /**

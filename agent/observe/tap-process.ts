@@ -1,5 +1,5 @@
 import type { Clock } from '../../reconcilers/engine/clock.ts';
-import { type EngineProcess, startEngine } from '../supervise/engine-process.ts';
+import { type EngineProcess, startEngine } from '../supervise/engine/engine-process.ts';
 import { EVENT_LINE_BYTES, type ReadEvent, readEvent } from './tap-event.ts';
 import type { TapTarget } from './tap-target.ts';
 

@@ -1,7 +1,7 @@
 import type { PipelineEntry, PipelineProcessStatus } from '../../schemas/agent/protocol.ts';
 import { blanker } from '../report/redact.ts';
-import { cleanEnvironment } from '../supervise/engine-environment.ts';
-import { findExecutable } from '../supervise/engine-executable.ts';
+import { cleanEnvironment } from '../supervise/engine/engine-environment.ts';
+import { findExecutable } from '../supervise/engine/engine-executable.ts';
 import type { Blank } from './tap-event.ts';
 
 /** What has to be known of a pipeline to look at its events. */

@@ -11,8 +11,8 @@ import {
 } from '../../schemas/agent/engine-components.ts';
 import type { EngineInventory } from '../../schemas/agent/protocol.ts';
 import type { Logger } from '../log.ts';
-import { cleanEnvironment } from '../supervise/engine-environment.ts';
-import { engineVersion, findExecutable } from '../supervise/engine-executable.ts';
+import { cleanEnvironment } from '../supervise/engine/engine-environment.ts';
+import { engineVersion, findExecutable } from '../supervise/engine/engine-executable.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 256 * 1024;

@@ -1,5 +1,5 @@
 import type { ComponentMetric, HeartbeatRequest, PipelineReport } from '../../schemas/agent/protocol.ts';
-import type { Pipeline } from '../supervise/pipeline.ts';
+import type { Pipeline } from '../supervise/lifecycle/pipeline.ts';
 import type { Reading } from './scraper.ts';
 
 /** Characters of all log lines of one heartbeat, well below the controller's body limit; the rest travels next time. */

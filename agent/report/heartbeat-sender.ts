@@ -2,7 +2,7 @@ import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { HeartbeatRequest, HeartbeatResponse } from '../../schemas/agent/protocol.ts';
 import { type HeartbeatOutcome, sendHeartbeat } from '../link/heartbeat.ts';
 import type { Logger } from '../log.ts';
-import type { Pipeline } from '../supervise/pipeline.ts';
+import type { Pipeline } from '../supervise/lifecycle/pipeline.ts';
 import { HeartbeatBuilder } from './heartbeat-body.ts';
 import type { Scraper } from './scraper.ts';
 import type { SelfMetrics } from './self-metrics.ts';

@@ -1,5 +1,5 @@
 import { LIMITS } from '../limits.ts';
-import { escapeForYaml } from '../supervise/quoted-secrets.ts';
+import { escapeForYaml } from '../supervise/engine/quoted-secrets.ts';
 
 /** Shorter values would blank out half of every line and hide nothing. */
 const SHORTEST = 4;

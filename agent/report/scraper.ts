@@ -1,7 +1,7 @@
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { request } from '../link/http.ts';
 import type { Logger } from '../log.ts';
-import type { Pipeline } from '../supervise/pipeline.ts';
+import type { Pipeline } from '../supervise/lifecycle/pipeline.ts';
 import { EngineCounters, type EngineMetrics } from './engine-metrics.ts';
 
 const TIMEOUT_MS = 2_000;

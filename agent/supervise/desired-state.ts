@@ -1,8 +1,8 @@
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { ConfigResponse } from '../../schemas/agent/protocol.ts';
 import type { Logger } from '../log.ts';
-import type { DataDirectory } from './data-directory.ts';
-import { stopOrphans } from './orphaned-engines.ts';
+import { stopOrphans } from './engine/orphaned-engines.ts';
+import type { DataDirectory } from './files/data-directory.ts';
 import type { Supervisor } from './supervisor.ts';
 
 /** Applies the newest config, once engines of an earlier run have ended. */

@@ -2,11 +2,11 @@ import type { Clock } from '../../reconcilers/engine/clock.ts';
 import type { PipelineEntry } from '../../schemas/agent/protocol.ts';
 import { ID } from '../limits.ts';
 import type { Logger } from '../log.ts';
-import { Certificates } from './certificates.ts';
-import { ConfigChecks } from './config-check.ts';
-import type { DataDirectory } from './data-directory.ts';
-import { PortCounter } from './engine-ports.ts';
-import { Pipeline } from './pipeline.ts';
+import { ConfigChecks } from './engine/config-check.ts';
+import { PortCounter } from './engine/engine-ports.ts';
+import { Certificates } from './files/certificates.ts';
+import type { DataDirectory } from './files/data-directory.ts';
+import { Pipeline } from './lifecycle/pipeline.ts';
 
 export interface SupervisorOptions {
   directory: DataDirectory;

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import type { Clock } from '../../reconcilers/engine/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { describe, route } from '../link/http.ts';
-import { removeFile } from '../supervise/atomic-files.ts';
+import { removeFile } from '../supervise/files/atomic-files.ts';
 import { addressProblem } from './download-address.ts';
 
 /** What went wrong, as users read it. Without the address, which may hold a credential. */

@@ -14,7 +14,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { flushDirectory, removeFile, writeFilesAtomically } from '../supervise/atomic-files.ts';
+import { flushDirectory, removeFile, writeFilesAtomically } from '../supervise/files/atomic-files.ts';
 import { UpdateError } from './download.ts';
 
 export const previousOf = (executable: string) => `${executable}.previous`;

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { LIMITS } from '../limits.ts';
-import { cleanEnvironment } from '../supervise/engine-environment.ts';
-import { signalGroup } from '../supervise/engine-process.ts';
+import { cleanEnvironment } from '../supervise/engine/engine-environment.ts';
+import { signalGroup } from '../supervise/engine/engine-process.ts';
 import { UpdateError } from './download.ts';
 import { describeRelease, releaseStatement, type SignedRelease } from './release-statement.ts';
 import { isVersion, sameVersion } from './update-order.ts';

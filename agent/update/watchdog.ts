@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { LIMITS } from '../limits.ts';
-import { startOf } from '../supervise/orphaned-engines.ts';
+import { startOf } from '../supervise/engine/orphaned-engines.ts';
 
 /** What the version before then tells. Without a poll it knows of no pipeline, so that taking it back stops none. */
 const NEVER_POLLED = 'the new version had no successful poll';

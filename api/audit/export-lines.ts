@@ -1,6 +1,6 @@
 /** Events of the audit log as lines of a file. */
 import { type CsvCell, csvRow } from '../../controller/platform/text/csv.ts';
-import type { AuditEntryView } from '../../schemas/api/audit.ts';
+import type { AuditEntryView } from '../../schemas/api/insight/audit.ts';
 
 const COLUMNS = [
   ...[

@@ -8,7 +8,7 @@ import {
   messageOf,
   unauthorized,
 } from '../../controller/platform/operation/errors.ts';
-import { EXPORT_LIMIT, type ExportAudit } from '../../schemas/api/audit.ts';
+import { EXPORT_LIMIT, type ExportAudit } from '../../schemas/api/insight/audit.ts';
 import type { RequestHandler } from '../handler.ts';
 import { CSV_HEADER, csvLine, ndjsonLine } from './export-lines.ts';
 

@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import { readAccessPolicy, signIn, signOut, type UserActor } from '../../controller/identity/access/index.ts';
 import { endSessionUrl, listProviders, readProviderSession } from '../../controller/identity/oidc/index.ts';
 import { badRequest, unauthorized } from '../../controller/platform/operation/errors.ts';
-import { SignInInput } from '../../schemas/api/people.ts';
+import { SignInInput } from '../../schemas/api/identity/people.ts';
 import { sentences, validator } from '../../schemas/validate.ts';
 import type { RequestHandler } from '../handler.ts';
 import { readJson } from '../middleware/body.ts';

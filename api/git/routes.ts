@@ -10,9 +10,13 @@ import {
   type EmbeddedRepository,
   type PushedRef,
 } from '../../controller/delivery/repository/index.ts';
-import { actorOfPersonalToken, mayPush, mayRead } from '../../controller/identity/access/index.ts';
-import type { Actor } from '../../controller/platform/operation/context.ts';
-import { DomainError, messageOf } from '../../controller/platform/operation/errors.ts';
+import {
+  actorOfPersonalToken,
+  mayPush,
+  mayRead,
+  type UserActor,
+} from '../../controller/identity/access/index.ts';
+import { DomainError, forbidden, messageOf } from '../../controller/platform/operation/errors.ts';
 import {
   createHeavySlots,
   type HeavySlotLimits,
@@ -74,15 +78,16 @@ const refusalOf = (isOwn: boolean): DomainError =>
 const PATHS = new Set(['GET /info/refs', 'POST /git-upload-pack', 'POST /git-receive-pack']);
 const SERVICES = new Set(['git-upload-pack', 'git-receive-pack']);
 
-type UserActor = Extract<Actor, { type: 'user' }>;
-
 /** `Basic` with a personal token as the password, or as the user name, as some clients have it. */
 async function authenticate(db: Knex, header: string | undefined): Promise<UserActor | null> {
   // The scheme is case-insensitive: RFC 9110, section 11.1.
   const [, encoded] = /^basic +(\S+)$/i.exec(header?.slice(0, 1_025) ?? '') ?? [];
   if (encoded === undefined || encoded.length > 1_018) return null;
   const [name = '', password = ''] = Buffer.from(encoded, 'base64').toString('utf8').split(':');
-  return (await actorOfPersonalToken(db, password)) ?? (await actorOfPersonalToken(db, name));
+  const found = (await actorOfPersonalToken(db, password)) ?? (await actorOfPersonalToken(db, name));
+  if (found && !found.scopes.includes('git'))
+    throw forbidden('This personal token is for agents, not for git: create one for git');
+  return found?.actor ?? null;
 }
 
 export function gitRoutes(parts: GitParts): Middleware {

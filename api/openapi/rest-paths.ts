@@ -1,6 +1,6 @@
 /** The REST interface in the description. */
 import type { TSchema } from 'typebox';
-import { BecameGit, Committed } from '../../schemas/api/git-words.ts';
+import { BecameGit, Committed } from '../../schemas/api/delivery/git-words.ts';
 import { ENTITY_TAGS } from '../rest/etag.ts';
 import type { RestRow } from '../rest/row.ts';
 import type { Json, SchemaWriter } from './schemas.ts';

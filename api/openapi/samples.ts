@@ -37,6 +37,7 @@ const BY_NAME: Readonly<Record<string, unknown>> = {
   userEmail: 'ada@example.org',
   ipAddress: '192.0.2.7',
   componentKey: 'http_in',
+  blockId: 'b1',
   componentType: 'http_server',
   configYaml: 'sources:\n  http_in:\n    type: http_server\n    address: 127.0.0.1:8080\n',
   changes: 'none',

@@ -19,8 +19,15 @@ const ANY_KEY = '^.*$';
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export function createSchemaWriter(): SchemaWriter {
-  const names = schemaNames();
+export interface SchemaWriterOptions {
+  /** Schemas that become components. None: all are written in place. */
+  names?: ReadonlyMap<object, string>;
+  /** Whether objects that name their fields have no others. */
+  closed?: boolean;
+}
+
+export function createSchemaWriter(options: SchemaWriterOptions = {}): SchemaWriter {
+  const { names = schemaNames(), closed: isClosed = true } = options;
   /** An optional field holds a copy of its schema. */
   const byText = new Map([...names].map(([schema, name]) => [JSON.stringify(schema), name]));
   const written = new Map<string, Json>();
@@ -50,7 +57,8 @@ export function createSchemaWriter(): SchemaWriter {
       if (!isObject(map)) continue;
       out[key] = Object.fromEntries(Object.entries(map).map(([name, one]) => [name, write(one as object)]));
     }
-    return nullable(typedEnum(closed(freeKeys(portable(out)))));
+    const free = freeKeys(portable(out));
+    return nullable(typedEnum(isClosed ? closed(free) : free));
   }
 
   return {

@@ -1,4 +1,5 @@
 /** Every operation that is a procedure. Their names, kinds and schemas make the router. */
+import { backupOperations, backupSettings } from '../../controller/backups/index.ts';
 import {
   gitSyncApprovals,
   gitSyncDrift,
@@ -78,14 +79,29 @@ import {
 import { streamOperations } from '../../controller/insight/streams/index.ts';
 import { telemetryOperations } from '../../controller/insight/telemetry/index.ts';
 import {
+  aiContextOperations,
+  aiConversationOperations,
+  aiProviderOperations,
+  aiSuggestionOperations,
+  aiUsageOperations,
+} from '../../controller/pipelines/assistant/index.ts';
+import {
   pipelineDeploying,
   pipelineEditing,
   pipelineGraphs,
   pipelineOperations,
   rolloutViews,
+  sharedComponentLinkOperations,
   sharedComponentOperations,
   stagedRollouts,
 } from '../../controller/pipelines/index.ts';
+import {
+  migrationGeneration,
+  migrationOperations,
+  migrationSamples,
+  migrationTranslation,
+  migrationValidation,
+} from '../../controller/pipelines/migration/index.ts';
 import {
   pipelineDependencyOperations,
   pipelineGroupOperations,
@@ -97,6 +113,13 @@ import { certificateOperations } from '../../controller/secrets/certificates/ind
 import { secretOperations } from '../../controller/secrets/index.ts';
 
 export const OPERATION_MODULES = [
+  aiContextOperations,
+  aiConversationOperations,
+  aiProviderOperations,
+  aiSuggestionOperations,
+  aiUsageOperations,
+  backupOperations,
+  backupSettings,
   gitSyncOperations,
   gitSyncApprovals,
   gitSyncDrift,
@@ -163,8 +186,14 @@ export const OPERATION_MODULES = [
   pipelineGraphs,
   pipelineOperations,
   rolloutViews,
+  sharedComponentLinkOperations,
   sharedComponentOperations,
   stagedRollouts,
+  migrationGeneration,
+  migrationOperations,
+  migrationSamples,
+  migrationTranslation,
+  migrationValidation,
   pipelineDependencyOperations,
   pipelineGroupOperations,
   engineOperations,

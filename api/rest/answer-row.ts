@@ -4,7 +4,7 @@ import type { Context as KoaContext } from 'koa';
 import type { ServiceAccountActor } from '../../controller/identity/access/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import { badRequest } from '../../controller/platform/operation/errors.ts';
-import { becameOf } from '../../schemas/api/git-words.ts';
+import { becameOf } from '../../schemas/api/delivery/git-words.ts';
 import type { RequestHandler } from '../handler.ts';
 import type { ErrorResponse } from '../middleware/request.ts';
 import { assertMatch, entityTag, isFresh, stateTag, tagsOf } from './etag.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pipelineDeployments } from '../../controller/pipelines/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import type { Execute } from '../../controller/platform/operation/operation.ts';
-import type { Deployment } from '../../schemas/api/pipelines.ts';
+import type { Deployment } from '../../schemas/api/pipelines/deployments.ts';
 import type { RestRequest } from './row.ts';
 
 const LOOK_MS = 500;

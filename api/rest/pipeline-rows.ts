@@ -6,7 +6,7 @@ import {
   pipelineEditing,
   pipelineOperations,
 } from '../../controller/pipelines/index.ts';
-import { Deployed } from '../../schemas/api/pipelines.ts';
+import { Deployed } from '../../schemas/api/pipelines/deployments.ts';
 import {
   ConfigBody,
   DeletedBody,

@@ -4,7 +4,7 @@ import {
   pullRequestEnding,
   pullRequestOperations,
 } from '../../controller/delivery/pull-requests/index.ts';
-import { ChangedPullRequest, MergedPullRequest } from '../../schemas/api/pull-requests.ts';
+import { ChangedPullRequest, MergedPullRequest } from '../../schemas/api/delivery/pull-requests.ts';
 import { NewMerge, NewReview, PullBody, PullsBody, PullsQuery } from '../../schemas/api/rest.ts';
 import { decodeCursor, nextOf } from './paging.ts';
 import { numberOf, type RestRequest, type RestRow, row } from './row.ts';

@@ -3,7 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import { badRequest } from '../../controller/platform/operation/errors.ts';
 import type { Execute, Operation } from '../../controller/platform/operation/operation.ts';
-import type { Committed, Proposed } from '../../schemas/api/git-words.ts';
+import type { Committed, Proposed } from '../../schemas/api/delivery/git-words.ts';
 import type { Paged } from './paging.ts';
 import type { StateKind } from './state-store.ts';
 

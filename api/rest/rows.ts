@@ -12,10 +12,10 @@ import { auditOperations } from '../../controller/insight/audit/index.ts';
 import { pipelineDeploying, pipelineOperations } from '../../controller/pipelines/index.ts';
 import { badRequest } from '../../controller/platform/operation/errors.ts';
 import { findSecretId, secretOperations } from '../../controller/secrets/index.ts';
-import { AuditPage } from '../../schemas/api/audit.ts';
-import { SyncStarted } from '../../schemas/api/git-sync.ts';
-import { ExportedManifests } from '../../schemas/api/git-words.ts';
-import { Deployed, Retried, Undeployed } from '../../schemas/api/pipelines.ts';
+import { SyncStarted } from '../../schemas/api/delivery/git-sync.ts';
+import { ExportedManifests } from '../../schemas/api/delivery/git-words.ts';
+import { AuditPage } from '../../schemas/api/insight/audit.ts';
+import { Deployed, Retried, Undeployed } from '../../schemas/api/pipelines/deployments.ts';
 import {
   AuditQuery,
   DeletedBody,

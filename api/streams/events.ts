@@ -6,7 +6,7 @@ import { actorOfSession } from '../../controller/identity/access/index.ts';
 import type { Actor } from '../../controller/platform/operation/context.ts';
 import { DomainError, unauthorized } from '../../controller/platform/operation/errors.ts';
 import { assertNoRequiredAction } from '../../controller/platform/operation/permissions.ts';
-import { UI_TOPICS, type UiEvent, type UiTopic } from '../../schemas/api/git-sync.ts';
+import { UI_TOPICS, type UiEvent, type UiTopic } from '../../schemas/api/ui-events.ts';
 import type { RequestHandler } from '../handler.ts';
 import { openEventStream } from '../http/sse.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { lstat, mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
-import type { GitSyncStatus } from '../../schemas/api/git-sync.ts';
-import type { ExportedManifests } from '../../schemas/api/git-words.ts';
+import type { GitSyncStatus } from '../../schemas/api/delivery/git-sync.ts';
+import type { ExportedManifests } from '../../schemas/api/delivery/git-words.ts';
 import { CannotRun, type Command, EXIT, UsageError } from './command.ts';
 import { KEY_HELP, printable, rejectOtherOptions, SERVER_OPTIONS, serverOf } from './server-options.ts';
 

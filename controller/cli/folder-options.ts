@@ -1,8 +1,7 @@
 /** Checking a folder, for the commands that do it. */
-import { openFolder, SHARED_PATHS } from '../../reconcilers/offline/folder.ts';
-import { type Validation, validateFolder } from '../../reconcilers/offline/validate.ts';
+import { openFolder, SHARED_PATHS } from '../../reconcilers/without-server/folder.ts';
+import type { Validation } from '../../reconcilers/without-server/validate.ts';
 import { readEngineBin } from '../config.ts';
-import { createEngineChecks } from '../pipelines/engine/index.ts';
 import { createLogger } from '../platform/runtime/logger.ts';
 import {
   EXIT,
@@ -39,9 +38,12 @@ export async function checked(given: ParsedOptions, io: Io): Promise<Validation>
   const folder = openFolder(given.positionals[0] ?? io.cwd, given.values('path'));
   const shared = given.values('shared');
   const engineBin = given.value('engine') === 'none' ? null : readEngineBin(io.env);
+  // Late, so that help and wrong arguments are answered at once.
+  const [{ validateFolder }, { createEngineChecks }] = await Promise.all([
+    import('../../reconcilers/without-server/validate.ts'),
+    import('../pipelines/engine/index.ts'),
+  ]);
   const engine = createEngineChecks({ engineBin, log: createLogger('silent') });
-  // It comes up while files are read.
-  void engine.compilePrograms([{ source: '.', purpose: 'program' }]);
   try {
     return await validateFolder(folder, {
       sharedPaths: shared.length > 0 ? shared : SHARED_PATHS,

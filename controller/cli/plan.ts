@@ -1,7 +1,6 @@
-import { filesOf, openFolder } from '../../reconcilers/offline/folder.ts';
-import { planMarkdown, planText } from '../../reconcilers/plan-view/index.ts';
-import type { GitPlan, PlanFile, PlanFinding, PlannedChange } from '../../schemas/api/git-plan.ts';
-import type { GitSyncStatus } from '../../schemas/api/git-sync.ts';
+import { filesOf, openFolder } from '../../reconcilers/without-server/folder.ts';
+import type { GitPlan, PlanFile, PlanFinding, PlannedChange } from '../../schemas/api/delivery/git-plan.ts';
+import type { GitSyncStatus } from '../../schemas/api/delivery/git-sync.ts';
 import {
   CannotRun,
   type Command,
@@ -13,7 +12,8 @@ import {
   type ParsedOptions,
   UsageError,
 } from './command.ts';
-import { type Case, type Finding, type Report, render } from './format/report.ts';
+import type { Finding } from './format/finding.ts';
+import { type Case, type Report, render } from './format/report.ts';
 import { reportPathsIn } from './report-paths.ts';
 import { KEY_HELP, rejectOtherOptions, SERVER_OPTIONS, type Server, serverOf } from './server-options.ts';
 import { apart, testCases } from './test-cases.ts';
@@ -55,8 +55,9 @@ Exit 0: it would be applied. 1: something is refused, or the plan waits for an a
         : await filesFor(dir, server, given, io);
     const { plan: found } = await server.post<{ plan: GitPlan }>('/git/plan', body);
     rejectOtherOptions(given, found.environmentName);
+    const { planMarkdown, planText } = await import('../../reconcilers/plan-view/index.ts');
     if (given.value('format') === 'markdown') io.out(planMarkdown(found));
-    else io.out(render(reportOf(found, shown), formatOf(given)));
+    else io.out(render({ ...reportOf(found, shown), text: planText(found) }, formatOf(given)));
     return isFine(found) ? EXIT.fine : EXIT.findings;
   },
 };
@@ -125,7 +126,7 @@ const placeless = (severity: Finding['severity'], message: string): Finding => (
   ...{ path: null, line: null, column: null },
 });
 
-function reportOf(found: GitPlan, shown: Shown): Report {
+function reportOf(found: GitPlan, shown: Shown): Omit<Report, 'text'> {
   const waits = found.state === 'waiting';
   const reported = new Set(found.changes.flatMap(({ findings }) => findings.map(({ message }) => message)));
   const cases = [
@@ -161,7 +162,6 @@ function reportOf(found: GitPlan, shown: Shown): Report {
   return {
     command: 'plan',
     suites: [{ name: found.environmentName, cases }],
-    text: planText(found),
     json: found,
   };
 }

@@ -1,6 +1,5 @@
 import { untilSignal } from '../compose/signals.ts';
 import { readConfig, VARIABLES } from '../config.ts';
-import { startController } from '../main.ts';
 import { type Command, EXIT } from './command.ts';
 
 export const serve: Command = {
@@ -10,7 +9,10 @@ export const serve: Command = {
 ${VARIABLES.map((variable) => `  ${variable.name.padEnd(30)} ${variable.help} [${variable.default}]`).join('\n')}`,
   failure: EXIT.findings,
   async run(_, io) {
-    const controller = await startController(readConfig(io.env));
+    // Before the rest is loaded: help and a wrong variable are answered at once.
+    const config = readConfig(io.env);
+    const { startController } = await import('../main.ts');
+    const controller = await startController(config);
     if (controller.firstAdmin?.generatedPassword) {
       io.out(
         `First start. Sign in at ${controller.url} as ${controller.firstAdmin.email} with the password ${controller.firstAdmin.generatedPassword}\n` +

@@ -1,4 +1,4 @@
-import { PERMISSIONS, type Permission } from '../../schemas/api/service-accounts.ts';
+import { PERMISSIONS, type Permission } from '../../schemas/api/identity/service-accounts.ts';
 import { readConfig } from '../config.ts';
 import { findEnvironmentsNamed } from '../fleet/environments/index.ts';
 import { serviceAccountOperations } from '../identity/access/index.ts';

@@ -17,7 +17,7 @@ import { withDatabaseUrl } from './database-url.ts';
 export const asSystem = <T>(
   config: Config,
   name: string,
-  work: (ctx: Context, execute: Execute) => Promise<T>,
+  work: (ctx: Context, execute: Execute, databaseUrl: string) => Promise<T>,
 ): Promise<T> =>
   withDatabaseUrl(config, { existing: true }, async (url) => {
     const db = connect(url, { poolSize: 2, name: name.replaceAll(' ', '-') });
@@ -33,7 +33,7 @@ export const asSystem = <T>(
       signal: new AbortController().signal,
     };
     try {
-      return await work(ctx, createExecute(writeAudit));
+      return await work(ctx, createExecute(writeAudit), url);
     } catch (error) {
       if (error instanceof DomainError) throw new CannotRun(error.message);
       throw error;

@@ -1,6 +1,7 @@
 /** Transform tests as they are reported. */
-import type { TestResult } from '../../schemas/api/git-plan.ts';
-import type { Case, Finding } from './format/report.ts';
+import type { TestResult } from '../../schemas/api/delivery/git-plan.ts';
+import type { Finding } from './format/finding.ts';
+import type { Case } from './format/report.ts';
 
 interface Tested {
   name: string;

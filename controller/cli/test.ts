@@ -1,8 +1,9 @@
-import type { CheckedManifest, Validation } from '../../reconcilers/offline/validate.ts';
+import type { CheckedManifest, Validation } from '../../reconcilers/without-server/validate.ts';
 import { visible } from '../platform/text/visible-text.ts';
 import { type Command, formatOf } from './command.ts';
 import { checked, exitOf, FOLDER_OPTIONS } from './folder-options.ts';
-import { type Case, findingLines, type Report, render, type Suite } from './format/report.ts';
+import { findingLines } from './format/finding.ts';
+import { type Case, type Report, render, type Suite } from './format/report.ts';
 import { reportPathsIn } from './report-paths.ts';
 import { apart, testCases } from './test-cases.ts';
 import { toFinding, type ValidationFinding } from './validate.ts';

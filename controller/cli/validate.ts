@@ -1,9 +1,10 @@
-import type { CheckedEnvironment, Validation } from '../../reconcilers/offline/validate.ts';
 import type { Problem } from '../../reconcilers/source/index.ts';
+import type { CheckedEnvironment, Validation } from '../../reconcilers/without-server/validate.ts';
 import { visible } from '../platform/text/visible-text.ts';
 import { type Command, formatOf } from './command.ts';
 import { checked, exitOf, FOLDER_OPTIONS } from './folder-options.ts';
-import { type Case, type Finding, findingLines, type Report, render, type Suite } from './format/report.ts';
+import { type Finding, findingLines } from './format/finding.ts';
+import { type Case, type Report, render, type Suite } from './format/report.ts';
 import { reportPathsIn } from './report-paths.ts';
 import { apart, testCases } from './test-cases.ts';
 

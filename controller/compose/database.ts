@@ -1,4 +1,4 @@
-/** The database: the embedded PostgreSQL or the configured one, migrated, with its pools. */
+/** The database: the embedded PostgreSQL or the configured one; migrated, with its pools. */
 import type { Config } from '../config.ts';
 import { assertDatabase } from '../database/assert-database.ts';
 import { joinEmbeddedPostgres } from '../database/embedded/shared-postgres.ts';
@@ -10,19 +10,19 @@ import type { Lifecycle } from './lifecycle.ts';
 /** Services of one machine, or of one cluster, are often started together. */
 const DATABASE_WAIT_MS = 60_000;
 
-export interface OpenDatabase {
+export interface ReachedDatabase {
   url: string;
-  pools: Pools;
   /** Whether the disk of the embedded PostgreSQL is full. */
   diskFull: () => boolean;
 }
 
-export async function openDatabase(
+/** Starts the embedded PostgreSQL, or waits for the configured one. */
+export async function reachDatabase(
   config: Config,
   log: Logger,
   progress: (step: string) => void,
   lifecycle: Lifecycle,
-): Promise<OpenDatabase> {
+): Promise<ReachedDatabase> {
   let url = config.databaseUrl;
   let diskFull = () => false;
   if (url !== null) {
@@ -34,9 +34,18 @@ export async function openDatabase(
     url = postgres.url;
     diskFull = postgres.diskFull;
   }
+  return { url, diskFull };
+}
+
+/** Migrates it, and opens its pools. */
+export async function openDatabase(
+  url: string,
+  progress: (step: string) => void,
+  lifecycle: Lifecycle,
+): Promise<Pools> {
   progress('Bringing the database up to date');
   await migrateAll(url);
   const pools = openPools(url);
   lifecycle.onStop('database', () => pools.destroy());
-  return { url, pools, diskFull };
+  return pools;
 }

@@ -3,6 +3,7 @@
  * lists all of it, and what deletes itself elsewhere.
  */
 import type { Knex } from 'knex';
+import { deleteOldBackupRuns } from '../backups/index.ts';
 import { deleteReleasedHolds } from '../delivery/bindings/index.ts';
 import { purgeOldTombstones, TOMBSTONE_HOURS, thinObjectChanges } from '../delivery/ownership/index.ts';
 import { deleteOldPromotions } from '../delivery/promotions/index.ts';
@@ -16,6 +17,7 @@ import { deleteAnomaliesBefore } from '../insight/anomalies/index.ts';
 import { deleteOldNotifications } from '../insight/notifications/index.ts';
 import { deleteResolvedRecommendations } from '../insight/recommendations/index.ts';
 import { deleteDeploysBefore, deleteHoursBefore, deleteReadingsBefore } from '../insight/telemetry/index.ts';
+import { deleteAiConversationsBefore, deleteAiRequestsBefore } from '../pipelines/assistant/index.ts';
 import { pruneVersions } from '../pipelines/index.ts';
 import type { Context } from '../platform/operation/context.ts';
 import { inBatches } from '../platform/runtime/batches.ts';
@@ -29,6 +31,10 @@ const HISTORY_DAYS = 395;
 const PLAN_DAYS = 90;
 const PLAN_REMOVED = `The plan was removed: plans are kept for ${PLAN_DAYS} days after the pull request was closed.`;
 const FAILED_JOB_DAYS = 90;
+/** Usage is looked at by the month. */
+const AI_REQUEST_DAYS = 90;
+/** Since somebody last asked. */
+const AI_CONVERSATION_DAYS = 30;
 const NOTIFICATION_DAYS = 30;
 /** A node that returns sooner is counted from where it was last read. */
 const READING_DAYS = 30;
@@ -122,6 +128,15 @@ export const SWEEPS: readonly Sweep[] = [
   ),
   sweep('resolved recommendations', '0 31 4,10,16,22 * * *', (ctx, tx, limit) =>
     deleteResolvedRecommendations(tx, history(ctx), limit),
+  ),
+  sweep('usage of the assistant', '0 34 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteAiRequestsBefore(tx, ago(ctx, AI_REQUEST_DAYS * DAY_MS), limit),
+  ),
+  sweep('conversations with the assistant', '0 35 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteAiConversationsBefore(tx, ago(ctx, AI_CONVERSATION_DAYS * DAY_MS), limit),
+  ),
+  sweep('runs of backups', '0 32 4,10,16,22 * * *', (ctx, tx, limit) =>
+    deleteOldBackupRuns(tx, history(ctx), limit),
   ),
   { name: 'silent nodes', cron: '0 33 * * * *', run: (ctx) => archiveSilentNodes(ctx) },
   sweep(

@@ -1,5 +1,6 @@
 /** What the leader does by the clock. */
 import { deleteOldResponses } from '../../api/rest/idempotency-store.ts';
+import { BACKUP_SCHEDULE, failAbandonedRuns, startDueBackup } from '../backups/index.ts';
 import { deleteOldDeliveries, listBindings } from '../delivery/bindings/index.ts';
 import { sweepCommitStatuses } from '../delivery/pull-requests/index.ts';
 import { maintainRepository } from '../delivery/repository/index.ts';
@@ -71,6 +72,8 @@ export function startSchedules(options: SchedulesOptions): void {
   everyFenced('oidc file', '*/15 * * * * *', (ctx) => followOidcFile(ctx, execute, options.oidcFile));
   everyFenced('cost recommendations', '0 27 * * * *', analyzeDueEnvironments);
   everyFenced('merged recommendations', '*/5 * * * * *', (ctx) => recordMergedRecommendations(ctx, execute));
+  everyFenced(BACKUP_SCHEDULE, '12,42 * * * * *', (ctx) => startDueBackup(ctx, execute));
+  everyFenced('abandoned backups', '*/15 * * * * *', failAbandonedRuns);
   for (const { name, cron, run } of SWEEPS) everyFenced(name, cron, run);
   schedules.every('audit head', '0 7 * * * *', () => logAuditHead(systemContext('audit head')));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldResponses(db));

@@ -5,6 +5,7 @@ import { createPlanner } from '../../reconcilers/plan-view/index.ts';
 import { createPromotionGateway } from '../../reconcilers/promotions/gateway.ts';
 import { resolveManifests } from '../../reconcilers/promotions/resolve-conflict.ts';
 import { createPullRequestGateway } from '../../reconcilers/pull-requests/gateway.ts';
+import { createBackups } from '../backups/index.ts';
 import type { Config } from '../config.ts';
 import type { Pools } from '../database/pools.ts';
 import { createRepositories, type EmbeddedRepository } from '../delivery/repository/index.ts';
@@ -75,9 +76,14 @@ export function createServices(options: ServicesOptions) {
     ? createPrometheusMinutes({ ...config.metricsStore, clock, log })
     : postgresMinutes;
   lifecycle.onStop('metrics store', () => minutes.stop());
+  const backups = createBackups({
+    ...{ databaseUrl: options.databaseUrl, dataDir: config.dataDir },
+    ...{ keyring, guard, outgoing, proxies, bus, clock, log },
+  });
+  lifecycle.onStop('backups', () => backups.stop());
   const planner = createPlanner();
   const services: Services = {
-    ...{ bus, jobs, keyring, secretStores, engine, forges, statuses, outgoing, minutes },
+    ...{ bus, jobs, keyring, secretStores, engine, forges, statuses, outgoing, minutes, backups },
     mailer: config.smtp ? createMailer({ smtp: config.smtp, log }) : null,
     watchedPipelines: createWatchedPipelines({ bus, clock }),
     passwords: createPasswords(options.passwordCost),

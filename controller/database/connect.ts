@@ -21,10 +21,13 @@ export interface ConnectOptions {
    * waits. Longer than any statement may take; an idle connection is reopened when it is needed.
    */
   silenceMs?: number;
+  /** The schema in place of the one of the role. */
+  schema?: string;
 }
 
 export function connect(url: string, options: ConnectOptions = {}): Database {
-  const { statementTimeoutMs = 0, silenceMs } = options;
+  const { statementTimeoutMs = 0, silenceMs, schema } = options;
+  const searchPath = schema === undefined ? '' : `; SET search_path = "${schema.replaceAll('"', '""')}"`;
   const db = knex({
     client: 'pg',
     connection: { connectionString: url, application_name: options.name ?? 'headgate', keepAlive: true },
@@ -41,7 +44,7 @@ export function connect(url: string, options: ConnectOptions = {}): Database {
         }
         // By SET and not at the start of the connection, where poolers such as PgBouncer refuse it.
         // Compiling a query takes longer than any of ours runs.
-        connection.query(`SET statement_timeout = ${statementTimeoutMs}; SET jit = off`).then(
+        connection.query(`SET statement_timeout = ${statementTimeoutMs}; SET jit = off${searchPath}`).then(
           () => done(null, connection),
           (error: Error) => done(error, connection),
         );

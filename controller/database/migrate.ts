@@ -43,6 +43,10 @@ import * as anomalies from './migrations/0046-anomalies.ts';
 import * as costRecommendations from './migrations/0047-cost-recommendations.ts';
 import * as eventStreams from './migrations/0048-event-streams.ts';
 import * as endpointsInGit from './migrations/0049-webhook-endpoints-in-git.ts';
+import * as backups from './migrations/0050-backups.ts';
+import * as configMigrations from './migrations/0051-config-migrations.ts';
+import * as assistant from './migrations/0052-assistant.ts';
+import * as tokenScopes from './migrations/0053-token-scopes.ts';
 import { lockedTables, newerSchema } from './schema-error.ts';
 
 export interface Migration {
@@ -90,6 +94,10 @@ export const MIGRATIONS: readonly Migration[] = [
   costRecommendations,
   eventStreams,
   endpointsInGit,
+  configMigrations,
+  assistant,
+  tokenScopes,
+  backups,
 ];
 
 /** Changes when a migration is added: names a migrated template database in tests. */
@@ -110,6 +118,8 @@ export interface MigrateOptions {
   lockTimeoutMs?: number;
   attempts?: number;
   pauseMs?: number;
+  /** Where the tables are, if not in the schema of the role. */
+  schema?: string;
 }
 
 const DEFAULTS = { migrations: MIGRATIONS, lockTimeoutMs: 3_000, attempts: 10, pauseMs: 2_000 };
@@ -120,8 +130,11 @@ const DEFAULTS = { migrations: MIGRATIONS, lockTimeoutMs: 3_000, attempts: 10, p
  */
 export async function migrate(url: string, given: MigrateOptions = {}): Promise<string[]> {
   const options = { ...DEFAULTS, ...given };
-  return withConnection(url, (db) =>
-    withLockRetries(db, options, (running) => db.transaction((tx) => runMissing(tx, options, running))),
+  return withConnection(
+    url,
+    (db) =>
+      withLockRetries(db, options, (running) => db.transaction((tx) => runMissing(tx, options, running))),
+    given.schema,
   );
 }
 
@@ -213,8 +226,8 @@ async function oldestTransactions(db: Knex): Promise<string[]> {
   return rows.map(({ pid, name, seconds }) => `process ${pid} (${name || 'unnamed'}, for ${seconds} s)`);
 }
 
-async function withConnection<T>(url: string, work: (db: Knex) => Promise<T>): Promise<T> {
-  const db = connect(url, { poolSize: 1, name: 'headgate-migrate' });
+async function withConnection<T>(url: string, work: (db: Knex) => Promise<T>, schema?: string): Promise<T> {
+  const db = connect(url, { poolSize: 1, name: 'headgate-migrate', schema });
   try {
     return await work(db);
   } finally {

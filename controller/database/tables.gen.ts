@@ -4,6 +4,110 @@ import type { Knex } from 'knex';
 // biome-ignore lint/suspicious/noExplicitAny: what a JSON column holds is checked where it is read.
 type Json = any;
 
+export interface AiConversationsRow {
+  component_key: string;
+  created_at: Date;
+  id: string;
+  kind: 'debug' | 'pipeline' | 'vrl';
+  pipeline_id: string;
+  used_at: Date;
+  user_id: string;
+}
+
+export interface AiConversationsInsert {
+  component_key?: string | Knex.Raw;
+  created_at: Date | Knex.Raw;
+  id: string | Knex.Raw;
+  kind: 'debug' | 'pipeline' | 'vrl' | Knex.Raw;
+  pipeline_id: string | Knex.Raw;
+  used_at: Date | Knex.Raw;
+  user_id: string | Knex.Raw;
+}
+
+export interface AiMessagesRow {
+  alive_at: Date | null;
+  author: 'assistant' | 'user';
+  content: string;
+  conversation_id: string;
+  created_at: Date;
+  id: string;
+  input_tokens: number;
+  note: string | null;
+  output_tokens: number;
+  state: 'done' | 'failed' | 'running' | 'stopped';
+  stop_requested: boolean;
+  suggestions: Json;
+}
+
+export interface AiMessagesInsert {
+  alive_at?: Date | null | Knex.Raw;
+  author: 'assistant' | 'user' | Knex.Raw;
+  content: string | Knex.Raw;
+  conversation_id: string | Knex.Raw;
+  created_at: Date | Knex.Raw;
+  id: string | Knex.Raw;
+  input_tokens?: number | Knex.Raw;
+  note?: string | null | Knex.Raw;
+  output_tokens?: number | Knex.Raw;
+  state: 'done' | 'failed' | 'running' | 'stopped' | Knex.Raw;
+  stop_requested?: boolean | Knex.Raw;
+  suggestions?: Json | Knex.Raw;
+}
+
+export interface AiProvidersRow {
+  base_url: string | null;
+  created_at: Date;
+  id: string;
+  kind: 'anthropic' | 'openai';
+  model: string;
+  requests_per_user_per_hour: number;
+  sealed_api_key: string | null;
+  team_id: string;
+  timeout_seconds: number;
+  tokens_per_day: number;
+  tokens_per_month: number;
+  updated_at: Date;
+}
+
+export interface AiProvidersInsert {
+  base_url?: string | null | Knex.Raw;
+  created_at?: Date | Knex.Raw;
+  id: string | Knex.Raw;
+  kind: 'anthropic' | 'openai' | Knex.Raw;
+  model: string | Knex.Raw;
+  requests_per_user_per_hour: number | Knex.Raw;
+  sealed_api_key?: string | null | Knex.Raw;
+  team_id: string | Knex.Raw;
+  timeout_seconds: number | Knex.Raw;
+  tokens_per_day: number | Knex.Raw;
+  tokens_per_month: number | Knex.Raw;
+  updated_at?: Date | Knex.Raw;
+}
+
+export interface AiRequestsRow {
+  finished_at: Date | null;
+  id: string;
+  input_tokens: number;
+  output_tokens: number;
+  purpose: string;
+  reserved_tokens: number;
+  started_at: Date;
+  team_id: string;
+  user_id: string | null;
+}
+
+export interface AiRequestsInsert {
+  finished_at?: Date | null | Knex.Raw;
+  id: string | Knex.Raw;
+  input_tokens?: number | Knex.Raw;
+  output_tokens?: number | Knex.Raw;
+  purpose: string | Knex.Raw;
+  reserved_tokens: number | Knex.Raw;
+  started_at: Date | Knex.Raw;
+  team_id: string | Knex.Raw;
+  user_id?: string | null | Knex.Raw;
+}
+
 export interface AlertEventChangesRow {
   at: Date;
   event_id: string;
@@ -290,6 +394,74 @@ export interface AuditLogInsert {
   user_id?: string | null | Knex.Raw;
 }
 
+export interface BackupRunsRow {
+  bytes: number;
+  error: string | null;
+  filename: string;
+  finished_at: Date | null;
+  id: string;
+  kind: 'create' | 'restore' | 'verify';
+  phase: string;
+  requested_by: string;
+  rows: number;
+  size: number | null;
+  started_at: Date;
+  status: 'COMPLETED' | 'FAILED' | 'RUNNING';
+  tables_done: number;
+  tables_total: number;
+  triggered_by: 'command' | 'manual' | 'scheduled';
+}
+
+export interface BackupRunsInsert {
+  bytes?: number | Knex.Raw;
+  error?: string | null | Knex.Raw;
+  filename: string | Knex.Raw;
+  finished_at?: Date | null | Knex.Raw;
+  id: string | Knex.Raw;
+  kind: 'create' | 'restore' | 'verify' | Knex.Raw;
+  phase?: string | Knex.Raw;
+  requested_by: string | Knex.Raw;
+  rows?: number | Knex.Raw;
+  size?: number | null | Knex.Raw;
+  started_at?: Date | Knex.Raw;
+  status?: 'COMPLETED' | 'FAILED' | 'RUNNING' | Knex.Raw;
+  tables_done?: number | Knex.Raw;
+  tables_total?: number | Knex.Raw;
+  triggered_by: 'command' | 'manual' | 'scheduled' | Knex.Raw;
+}
+
+export interface BackupSettingsRow {
+  access_key_id: string | null;
+  backend: 'local' | 's3';
+  bucket: string | null;
+  cron: string;
+  endpoint: string | null;
+  id: string;
+  prefix: string;
+  region: string | null;
+  retention_count: number;
+  schedule_enabled: boolean;
+  scheduled_through: Date;
+  sealed_secret_access_key: string | null;
+  updated_at: Date;
+}
+
+export interface BackupSettingsInsert {
+  access_key_id?: string | null | Knex.Raw;
+  backend?: 'local' | 's3' | Knex.Raw;
+  bucket?: string | null | Knex.Raw;
+  cron?: string | Knex.Raw;
+  endpoint?: string | null | Knex.Raw;
+  id: string | Knex.Raw;
+  prefix?: string | Knex.Raw;
+  region?: string | null | Knex.Raw;
+  retention_count?: number | Knex.Raw;
+  schedule_enabled?: boolean | Knex.Raw;
+  scheduled_through?: Date | Knex.Raw;
+  sealed_secret_access_key?: string | null | Knex.Raw;
+  updated_at?: Date | Knex.Raw;
+}
+
 export interface CertificatesRow {
   created_at: Date;
   environment_id: string;
@@ -372,6 +544,54 @@ export interface ComponentMinutesInsert {
   pipeline_id: string | Knex.Raw;
   seconds?: number | Knex.Raw;
   utilization?: number | null | Knex.Raw;
+}
+
+export interface ConfigMigrationsRow {
+  blocks: Json;
+  bytes: number;
+  created_at: Date;
+  created_by: string;
+  environment_id: string | null;
+  generated_at: Date | null;
+  generated_by: string | null;
+  generated_name: string | null;
+  id: string;
+  name: string;
+  pipeline_id: string | null;
+  platform: string;
+  problems: Json;
+  pull_request_id: string | null;
+  revision: number;
+  sealed_original: string;
+  status: 'CREATED' | 'GENERATED' | 'PARSED' | 'TRANSLATED' | 'VALIDATED';
+  team_id: string;
+  translations: Json;
+  updated_at: Date;
+  validation: Json | null;
+}
+
+export interface ConfigMigrationsInsert {
+  blocks?: Json | Knex.Raw;
+  bytes: number | Knex.Raw;
+  created_at?: Date | Knex.Raw;
+  created_by: string | Knex.Raw;
+  environment_id?: string | null | Knex.Raw;
+  generated_at?: Date | null | Knex.Raw;
+  generated_by?: string | null | Knex.Raw;
+  generated_name?: string | null | Knex.Raw;
+  id: string | Knex.Raw;
+  name: string | Knex.Raw;
+  pipeline_id?: string | null | Knex.Raw;
+  platform: string | Knex.Raw;
+  problems?: Json | Knex.Raw;
+  pull_request_id?: string | null | Knex.Raw;
+  revision?: number | Knex.Raw;
+  sealed_original: string | Knex.Raw;
+  status?: 'CREATED' | 'GENERATED' | 'PARSED' | 'TRANSLATED' | 'VALIDATED' | Knex.Raw;
+  team_id: string | Knex.Raw;
+  translations?: Json | Knex.Raw;
+  updated_at?: Date | Knex.Raw;
+  validation?: Json | null | Knex.Raw;
 }
 
 export interface CostRecommendationsRow {
@@ -1512,6 +1732,7 @@ export interface PersonalTokensRow {
   id: string;
   last_used_at: Date | null;
   name: string;
+  scopes: string[];
   token_hash: Buffer;
   user_id: string;
 }
@@ -1522,6 +1743,7 @@ export interface PersonalTokensInsert {
   id: string | Knex.Raw;
   last_used_at?: Date | null | Knex.Raw;
   name: string | Knex.Raw;
+  scopes?: readonly string[] | Knex.Raw;
   token_hash: Buffer | Knex.Raw;
   user_id: string | Knex.Raw;
 }
@@ -2694,6 +2916,10 @@ export interface WebhookEndpointsInsert {
 
 declare module 'knex/types/tables.js' {
   interface Tables {
+    ai_conversations: Knex.CompositeTableType<AiConversationsRow, AiConversationsInsert, Partial<AiConversationsInsert>>;
+    ai_messages: Knex.CompositeTableType<AiMessagesRow, AiMessagesInsert, Partial<AiMessagesInsert>>;
+    ai_providers: Knex.CompositeTableType<AiProvidersRow, AiProvidersInsert, Partial<AiProvidersInsert>>;
+    ai_requests: Knex.CompositeTableType<AiRequestsRow, AiRequestsInsert, Partial<AiRequestsInsert>>;
     alert_event_changes: Knex.CompositeTableType<AlertEventChangesRow, AlertEventChangesInsert, Partial<AlertEventChangesInsert>>;
     alert_events: Knex.CompositeTableType<AlertEventsRow, AlertEventsInsert, Partial<AlertEventsInsert>>;
     alert_rule_evaluations: Knex.CompositeTableType<AlertRuleEvaluationsRow, AlertRuleEvaluationsInsert, Partial<AlertRuleEvaluationsInsert>>;
@@ -2703,9 +2929,12 @@ declare module 'knex/types/tables.js' {
     anomalies: Knex.CompositeTableType<AnomaliesRow, AnomaliesInsert, Partial<AnomaliesInsert>>;
     audit_keys: Knex.CompositeTableType<AuditKeysRow, AuditKeysInsert, Partial<AuditKeysInsert>>;
     audit_log: Knex.CompositeTableType<AuditLogRow, AuditLogInsert, Partial<AuditLogInsert>>;
+    backup_runs: Knex.CompositeTableType<BackupRunsRow, BackupRunsInsert, Partial<BackupRunsInsert>>;
+    backup_settings: Knex.CompositeTableType<BackupSettingsRow, BackupSettingsInsert, Partial<BackupSettingsInsert>>;
     certificates: Knex.CompositeTableType<CertificatesRow, CertificatesInsert, Partial<CertificatesInsert>>;
     commit_statuses: Knex.CompositeTableType<CommitStatusesRow, CommitStatusesInsert, Partial<CommitStatusesInsert>>;
     component_minutes: Knex.CompositeTableType<ComponentMinutesRow, ComponentMinutesInsert, Partial<ComponentMinutesInsert>>;
+    config_migrations: Knex.CompositeTableType<ConfigMigrationsRow, ConfigMigrationsInsert, Partial<ConfigMigrationsInsert>>;
     cost_recommendations: Knex.CompositeTableType<CostRecommendationsRow, CostRecommendationsInsert, Partial<CostRecommendationsInsert>>;
     directory_group_members: Knex.CompositeTableType<DirectoryGroupMembersRow, DirectoryGroupMembersInsert, Partial<DirectoryGroupMembersInsert>>;
     directory_groups: Knex.CompositeTableType<DirectoryGroupsRow, DirectoryGroupsInsert, Partial<DirectoryGroupsInsert>>;

@@ -2,7 +2,7 @@
  * A forge: where pull requests of a repository live, as Headgate asks it. Every call is bounded in time and size, follows no
  * redirect with its credentials, and throws a `ForgeError` whose message may be shown to people: it quotes no credential.
  */
-import type { CheckState, ForgeName, MergeMethod } from '../../schemas/api/pull-requests.ts';
+import type { CheckState, ForgeName, MergeMethod } from '../../schemas/api/delivery/pull-requests.ts';
 
 /** A pull request as its forge has it now. Identified by forge, repository and number, never by its text. */
 export interface ForgePullRequest {

@@ -2,7 +2,7 @@
 import type { Binding, InventoryRecord } from '../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import type { Execute } from '../../controller/platform/operation/operation.ts';
-import type { GitPolicy } from '../../schemas/api/git-policy.ts';
+import type { GitPolicy } from '../../schemas/api/delivery/git-policy.ts';
 import type { ApplyResult } from '../kinds/index.ts';
 import type {
   CommitInfo,

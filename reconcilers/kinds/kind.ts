@@ -3,7 +3,7 @@ import type { OwnedTable } from '../../controller/delivery/ownership/index.ts';
 import type { NodeEngine } from '../../controller/fleet/engines/index.ts';
 import type { Context, Services } from '../../controller/platform/operation/context.ts';
 import type { Execute } from '../../controller/platform/operation/operation.ts';
-import type { TestResult } from '../../schemas/api/git-plan.ts';
+import type { TestResult } from '../../schemas/api/delivery/git-plan.ts';
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
 import type { CommitInfo, DesiredManifest, Problem } from '../source/index.ts';
 

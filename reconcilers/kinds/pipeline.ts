@@ -7,7 +7,7 @@ import {
   prunePipeline,
   runTests,
 } from '../../controller/pipelines/index.ts';
-import type { TestResult } from '../../schemas/api/git-plan.ts';
+import type { TestResult } from '../../schemas/api/delivery/git-plan.ts';
 import type { DesiredManifest, Problem } from '../source/index.ts';
 import { type CheckContext, type CheckServices, type Kind, toCommit, toItem } from './kind.ts';
 

@@ -1,6 +1,6 @@
 /** Presents one change of a plan. */
 import { compile, type Definition, maskYaml, unifiedDiff } from '../../controller/pipelines/index.ts';
-import type { PlanFinding, PlannedChange, TouchedNodes } from '../../schemas/api/git-plan.ts';
+import type { PlanFinding, PlannedChange, TouchedNodes } from '../../schemas/api/delivery/git-plan.ts';
 import type { Effect } from '../git/plan/affected-nodes.ts';
 import { type Applying, renamedFromOf } from '../git/plan/plan.ts';
 import type { CheckResult } from '../kinds/index.ts';

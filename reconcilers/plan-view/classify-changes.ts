@@ -1,5 +1,5 @@
 /** Sorts the changes of a plan: those that a pass would carry out, would refuse, or would leave alone. */
-import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
+import type { GitPlan, PlannedChange } from '../../schemas/api/delivery/git-plan.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { conflictText } from '../git/act/record-unwritten.ts';
 import { listLiveNames, listRefusedNames, withoutBlocked } from '../git/plan/blocked-manifests.ts';

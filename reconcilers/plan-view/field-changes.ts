@@ -1,7 +1,7 @@
 /** The fields that differ between two specs, by JSON pointer. */
 import { isDeepStrictEqual } from 'node:util';
 import { maskSensitive } from '../../controller/pipelines/index.ts';
-import type { FieldChange } from '../../schemas/api/git-plan.ts';
+import type { FieldChange } from '../../schemas/api/delivery/git-plan.ts';
 import { pointerTo } from '../source/index.ts';
 
 export const MAX_FIELDS = 200;

@@ -1,6 +1,6 @@
 /** Findings about whole nodes after a plan: all pipelines of a node share its ports and folders. Pure. */
 import type { Catalogue } from '../../controller/pipelines/engine/index.ts';
-import type { FleetFinding } from '../../schemas/api/git-plan.ts';
+import type { FleetFinding } from '../../schemas/api/delivery/git-plan.ts';
 import { matchesSelector } from '../../schemas/pipelines/selector.ts';
 import type { NodeAfter, Running } from '../git/plan/affected-nodes.ts';
 import { type ConfigFacts, clash, configFacts, type Listener } from './config-facts.ts';

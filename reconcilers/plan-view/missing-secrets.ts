@@ -1,5 +1,5 @@
 /** Secrets that a plan needs and that do not exist. */
-import type { FleetFinding } from '../../schemas/api/git-plan.ts';
+import type { FleetFinding } from '../../schemas/api/delivery/git-plan.ts';
 import type { Computed } from '../git/plan/compute-plan.ts';
 import { applies } from '../git/plan/plan.ts';
 

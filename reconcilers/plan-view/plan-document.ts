@@ -1,12 +1,12 @@
 /** The document of a plan, for users and programs. */
 import type { Binding } from '../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
-import type { GitPlan, GuardResult, PlannedChange } from '../../schemas/api/git-plan.ts';
+import type { GitPlan, GuardResult, PlannedChange } from '../../schemas/api/delivery/git-plan.ts';
 import type { ManifestKind } from '../../schemas/manifests/index.ts';
 import { type AffectedNodes, affectedNodes } from '../git/plan/affected-nodes.ts';
 import type { Computed } from '../git/plan/compute-plan.ts';
-import { stopsPlan } from '../git/plan/guards.ts';
 import { type Applying, type Change, objectIdOf } from '../git/plan/plan.ts';
+import { stopsPlan } from '../git/plan/plan-guards.ts';
 import { identityOf } from '../git/read/identity.ts';
 import { KINDS } from '../kinds/index.ts';
 import type { Before } from './base-state.ts';

@@ -2,7 +2,7 @@
 import { escaped } from '../../controller/platform/text/markdown.ts';
 import { visible as clean } from '../../controller/platform/text/visible-text.ts';
 import { previewText } from '../../schemas/alerts/preview-text.ts';
-import type { GitPlan, PlannedChange } from '../../schemas/api/git-plan.ts';
+import type { GitPlan, PlannedChange } from '../../schemas/api/delivery/git-plan.ts';
 import {
   ACTION_LABELS,
   counted,

@@ -9,7 +9,7 @@ import type {
   PlannedChange,
   TestResult,
   TouchedNodes,
-} from '../../schemas/api/git-plan.ts';
+} from '../../schemas/api/delivery/git-plan.ts';
 
 const MAX_CHANGES = 200;
 const MAX_FIELDS = 30;

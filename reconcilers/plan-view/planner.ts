@@ -10,7 +10,7 @@ import {
 } from '../../controller/platform/operation/errors.ts';
 import { toUserRetryMessage } from '../../controller/platform/operation/user-retry-message.ts';
 import { createKeyedMutex } from '../../controller/platform/runtime/keyed-mutex.ts';
-import type { GitPlan, PlanFile, PlanGit } from '../../schemas/api/git-plan.ts';
+import type { GitPlan, PlanFile, PlanGit } from '../../schemas/api/delivery/git-plan.ts';
 import { type ComputeOptions, computePlan, SourceProblem } from '../git/plan/compute-plan.ts';
 import {
   createScratch,
@@ -29,13 +29,19 @@ import { policyChanges } from './policy-changes.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 export type PlanRequest = Pick<PlanGit, 'ref' | 'files'>;
+export interface PlannedCommit {
+  repository: Repository;
+  commit: string;
+}
+
 export interface Planner {
   plan(ctx: Context, binding: Binding, request: PlanRequest): Promise<GitPlan>;
   /**
-   * Plans a commit that the local copy holds, maybe on no branch (the merge of a pull request). Nothing is fetched, and it does
-   * not queue with the plans that users wait for: the caller limits how many run at once.
+   * Plans a commit of the binding's repository, maybe on no branch (the merge of a pull request). Nothing is fetched, and it does
+   * not queue with the plans that users wait for: the caller limits how many run at once. The caller's reader is used, since
+   * another one would start a git process for each plan.
    */
-  planOfCommit(ctx: Context, binding: Binding, commit: string): Promise<GitPlan>;
+  planOfCommit(ctx: Context, binding: Binding, source: PlannedCommit): Promise<GitPlan>;
 }
 
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -117,15 +123,10 @@ export function createPlanner({
         }),
       );
     },
-    planOfCommit: (ctx, binding, commit) =>
-      bounded(ctx, async (signal) => {
-        const repository = openRepository(ctx.services.repositories.of(binding).gitdir);
+    planOfCommit: (ctx, binding, { repository, commit }) =>
+      bounded(ctx, (signal) => {
         const options = { ctx: { ...ctx, signal }, binding, repository, cache: merges, signal, previewMs };
-        try {
-          return await view(options, repository, { ref: null, ofRepository: false, commit });
-        } finally {
-          await repository.close();
-        }
+        return view(options, repository, { ref: null, ofRepository: false, commit });
       }),
   };
 }

@@ -1,6 +1,6 @@
 /** Policy changes of a plan: manifests without an object, which take effect from the next commit on. */
 import type { Binding } from '../../controller/delivery/bindings/index.ts';
-import type { PlannedChange } from '../../schemas/api/git-plan.ts';
+import type { PlannedChange } from '../../schemas/api/delivery/git-plan.ts';
 import type { Computed } from '../git/plan/compute-plan.ts';
 import type { Change } from '../git/plan/plan.ts';
 import { describePolicyManifest, isUnread } from '../git/plan/policy-manifests.ts';

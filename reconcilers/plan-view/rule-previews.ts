@@ -6,7 +6,7 @@ import type { Binding } from '../../controller/delivery/bindings/index.ts';
 import { previewRule } from '../../controller/insight/alerts/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import { messageOf } from '../../controller/platform/operation/errors.ts';
-import type { ChangePreview } from '../../schemas/api/git-plan.ts';
+import type { ChangePreview } from '../../schemas/api/delivery/git-plan.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import type { Computed } from '../git/plan/compute-plan.ts';
 import { type Applying, applies, type Change, objectIdOf } from '../git/plan/plan.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Binding, readLine, readManifestStatus } from '../../controller/delivery/bindings/index.ts';
 import type { PullRequestRecord } from '../../controller/delivery/pull-requests/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
-import type { ManifestStatus } from '../../schemas/api/git-sync.ts';
+import type { ManifestStatus } from '../../schemas/api/delivery/git-sync.ts';
 import { nameKeyOf } from '../../schemas/manifests/index.ts';
 import { counted } from '../plan-view/index.ts';
 import { descends, GitRepositoryError, openRepository } from '../source/index.ts';

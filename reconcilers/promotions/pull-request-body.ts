@@ -1,7 +1,7 @@
 /** Renders title and body of the pull request of a promotion. */
 import type { PromotionRecord } from '../../controller/delivery/promotions/index.ts';
 import { escaped } from '../../controller/platform/text/markdown.ts';
-import type { PromotionPreflight } from '../../schemas/api/promotions.ts';
+import type { PromotionPreflight } from '../../schemas/api/delivery/promotions.ts';
 import { code } from '../plan-view/plan-markdown.ts';
 import type { Draft } from './manifest-draft.ts';
 

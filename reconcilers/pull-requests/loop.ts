@@ -5,7 +5,7 @@
  */
 import { listBindings } from '../../controller/delivery/bindings/index.ts';
 import { createKeyedMutex } from '../../controller/platform/runtime/keyed-mutex.ts';
-import type { UiTopic } from '../../schemas/api/git-sync.ts';
+import type { UiTopic } from '../../schemas/api/ui-events.ts';
 import { createCoalescer } from '../engine/coalesce.ts';
 import { createLeaderLoop, type LeaderLoop } from '../engine/leader-loop.ts';
 import type { Forges } from '../forges/index.ts';

@@ -274,7 +274,8 @@ export function createPullRequestPass(options: PullRequestPassOptions) {
   ): Promise<boolean> {
     if (!forge.mergeGroups) return false;
     const handle = services.repositories.of(binding);
-    const checking = { ctx, binding, forge, handle, planner, groups, published };
+    const repository = copies.of(binding.environmentId, handle.gitdir);
+    const checking = { ctx, binding, forge, handle, repository, planner, groups, published };
     const { leads, aside } = pass;
     return (await checkMergeGroups({ ...checking, leads, aside })).more;
   }

@@ -16,6 +16,7 @@ import { inRepository } from './commit/workspace.ts';
 import { exportManifests } from './manifest/export.ts';
 import { plainObject } from './manifest/plain-object.ts';
 import { propose } from './propose/propose.ts';
+import { proposeManifest } from './propose/propose-manifest.ts';
 import { proposeRollback } from './propose/propose-rollback.ts';
 
 export { type Pushed, pushDatabase } from './commit/push-mode.ts';
@@ -26,7 +27,7 @@ export { type Edit, editDocument } from './yaml/edit-document.ts';
 
 export type WriteBack = Pick<
   GitGateway,
-  'editsBecome' | 'manifestOf' | 'writeBack' | 'propose' | 'proposeRollback' | 'export'
+  'editsBecome' | 'manifestOf' | 'writeBack' | 'propose' | 'proposeManifest' | 'proposeRollback' | 'export'
 >;
 
 const CACHED = { maxFiles: 5_000, maxScopes: 50 };
@@ -53,6 +54,11 @@ export function createWriteBack(): WriteBack {
     },
     async propose(ctx, environmentId, change) {
       return inRepository(ctx, cache, await bound(ctx.db, environmentId), (place) => propose(place, change));
+    },
+    async proposeManifest(ctx, environmentId, created) {
+      return inRepository(ctx, cache, await bound(ctx.db, environmentId), (place) =>
+        proposeManifest(place, created),
+      );
     },
     async proposeRollback(ctx, environmentId, rolledBack) {
       return inRepository(ctx, cache, await bound(ctx.db, environmentId), (place) =>

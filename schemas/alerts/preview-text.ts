@@ -1,7 +1,7 @@
 /** What an alert rule would have done, in one sentence: the same in the web UI, on the command line and in pull requests. */
 
-import { PREVIEW_DAYS } from '../api/alerts.ts';
-import type { ChangePreview } from '../api/git-plan.ts';
+import type { ChangePreview } from '../api/delivery/git-plan.ts';
+import { PREVIEW_DAYS } from '../api/insight/alerts.ts';
 
 /** One engine runs for each pipeline on each node. */
 const nounOf = (metric: ChangePreview['metric']): string =>

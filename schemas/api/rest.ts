@@ -4,6 +4,19 @@
  */
 import Type from 'typebox';
 import { worded } from '../patterns.ts';
+import { Id, Input, Nullable } from './common.ts';
+import { GitPlan, PlanGit } from './delivery/git-plan.ts';
+import { GitJobList, GitSyncStatus, ListGitJobs } from './delivery/git-sync.ts';
+import {
+  ListPullRequests,
+  MergePullRequest,
+  PullRequest,
+  PullRequestList,
+  ReviewPullRequest,
+} from './delivery/pull-requests.ts';
+import { ErrorCode } from './error-codes.ts';
+import { SecretName, SecretSummary, SecretValue } from './fleet/environments.ts';
+import { FleetNode, MaintainedNode, NodeSummary } from './fleet/fleet.ts';
 import {
   AcknowledgeEvent,
   AlertEvent,
@@ -15,38 +28,19 @@ import {
   CreateSilence,
   ListAlertEvents,
   UpdateAlertRule,
-} from './alerts.ts';
-import { AUDIT_LIMIT, AuditAction, AuditCursor } from './audit.ts';
-import { Id, Input, Nullable } from './common.ts';
-import { SecretName, SecretSummary, SecretValue } from './environments.ts';
-import { ErrorCode } from './error-codes.ts';
-import { FleetNode, MaintainedNode, NodeSummary } from './fleet.ts';
-import { GitPlan, PlanGit } from './git-plan.ts';
-import { GitJobList, GitSyncStatus, ListGitJobs } from './git-sync.ts';
+} from './insight/alerts.ts';
+import { AUDIT_LIMIT, AuditAction, AuditCursor } from './insight/audit.ts';
+import { Deployed, Deployment, DeployPipeline } from './pipelines/deployments.ts';
+import { PipelineConfig, SaveConfig } from './pipelines/graph.ts';
 import {
   CreatePipeline,
-  CreateVersion,
-  Deployed,
-  Deployment,
-  DeployPipeline,
   Pipeline,
-  PipelineConfig,
   PipelineRef,
   PipelineSummary,
-  RollbackPipeline,
-  SaveConfig,
   UpdatePipeline,
-  ValidationError,
-  Version,
-  VersionSummary,
-} from './pipelines.ts';
-import {
-  ListPullRequests,
-  MergePullRequest,
-  PullRequest,
-  PullRequestList,
-  ReviewPullRequest,
-} from './pull-requests.ts';
+} from './pipelines/pipelines.ts';
+import { ValidationError } from './pipelines/validation.ts';
+import { CreateVersion, RollbackPipeline, Version, VersionSummary } from './pipelines/versions.ts';
 
 /** How many items a page has at most. */
 export const PAGE_LIMIT = { minimum: 1, maximum: 1_000 } as const;

@@ -1,8 +1,9 @@
 /** Settings of the whole installation: groups, SCIM, the fleet, the audit log. */
 import Type, { type Static } from 'typebox';
-import { AnomalyConfigView } from './anomalies.ts';
+import { BackupSettingsView } from './backups.ts';
 import { Id, Input, Nullable, Role, Text, Timestamp } from './common.ts';
-import { OidcView } from './identity-providers.ts';
+import { OidcView } from './identity/identity-providers.ts';
+import { AnomalyConfigView } from './insight/anomalies.ts';
 
 /** Comma-separated names. */
 const GroupNames = Text(4_000);
@@ -178,5 +179,7 @@ export const SettingsView = Type.Object({
     /** False until somebody has set it: then it is kept for ever, and the first set-up asks. */
     isChosen: Type.Boolean(),
   }),
+  /** Where backups are stored, and when they are made. */
+  backups: BackupSettingsView,
 });
 export type SettingsView = Static<typeof SettingsView>;

@@ -1,5 +1,5 @@
 /** What people ask of the audit log: each with other values at every call. */
-import type { ListAudit } from '../../schemas/api/audit.ts';
+import type { ListAudit } from '../../schemas/api/insight/audit.ts';
 import {
   ALL_ACTIONS,
   DAY,

@@ -7,11 +7,8 @@ import { startEmbeddedPostgres } from '../../controller/database/embedded/embedd
 import { clusterDir } from '../../controller/database/embedded/location.ts';
 import { readPidFile, stopPostmaster } from '../../controller/database/embedded/postmaster.ts';
 import { migrateAll } from '../../controller/database/migrate.ts';
-import {
-  insertPipeline,
-  insertVersions,
-  updatePipeline,
-} from '../../controller/pipelines/lifecycle/store.ts';
+import { insertPipeline, updatePipeline } from '../../controller/pipelines/lifecycle/store.ts';
+import { insertVersions } from '../../controller/pipelines/lifecycle/versions-store.ts';
 import { mintToken } from '../../controller/platform/crypto/tokens.ts';
 import { newId } from '../../controller/platform/operation/ids.ts';
 import type { TestDb } from '../support/harness/test-db.ts';

@@ -12,6 +12,7 @@ import { asMarkdown, asText, type Result, type Say } from './result.ts';
 import { alerts } from './rows/alerts.ts';
 import { anomalies } from './rows/anomalies.ts';
 import { audit } from './rows/audit.ts';
+import { backup } from './rows/backup.ts';
 import { coldStart } from './rows/cold-start.ts';
 import { configPolls } from './rows/config-polls.ts';
 import { firstLoad } from './rows/first-load.ts';
@@ -44,6 +45,7 @@ const ROWS: Readonly<Record<string, (say: Say, options: RowOptions) => Promise<R
   anomalies: (say) => anomalies(say),
   scim: (say) => scim(say),
   audit,
+  backup,
   push: pushToEngine,
   receive: (say) => receive(say),
   source: (say) => readManifests(say),

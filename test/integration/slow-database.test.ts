@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { writeSetting } from '../../controller/platform/runtime/settings-store.ts';
-import type { FleetNode } from '../../schemas/api/fleet.ts';
+import type { FleetNode } from '../../schemas/api/fleet/fleet.ts';
 import { enrollNode, type TestNode } from '../support/agents/agent-client.ts';
 import { useController } from '../support/harness/controller.ts';
 import { until } from '../support/harness/until.ts';

@@ -1,5 +1,6 @@
 /** Annotations of a GitHub workflow: https://docs.github.com/actions/reference/workflow-commands-for-github-actions */
-import type { Finding, Report } from './report.ts';
+import type { Finding } from './finding.ts';
+import type { Report } from './report.ts';
 
 /** GitHub shows 10 errors and 10 warnings of a step; the rest would only fill the log. */
 const MOST = 50;

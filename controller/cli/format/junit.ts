@@ -1,5 +1,7 @@
 /** The JUnit form that CI servers read: a suite each environment, a case each manifest, test or change. */
-import { type Case, formatLocation, type Report, type Suite } from './report.ts';
+
+import { formatLocation } from './finding.ts';
+import type { Case, Report, Suite } from './report.ts';
 
 /** XML has no other control characters, not even escaped. */
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|\p{Cs}/gu;

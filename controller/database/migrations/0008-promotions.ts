@@ -90,7 +90,7 @@ export async function up(db: Knex): Promise<void> {
       base_sha text NOT NULL,
       state text NOT NULL CHECK (state IN ('pending', 'success', 'failure', 'error')),
       summary text NOT NULL,
-      -- The plan as schemas/api/git-plan.ts has it; null where none could be made.
+      -- The plan as schemas/api/delivery/git-plan.ts has it; null where none could be made.
       plan jsonb,
       -- What kept a plan from being made, or what was looked at instead.
       reason text,

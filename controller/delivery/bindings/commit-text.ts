@@ -1,4 +1,4 @@
-import type { CommitInfo } from '../../../schemas/api/git-sync.ts';
+import type { CommitInfo } from '../../../schemas/api/delivery/git-sync.ts';
 
 /** A commit as JSON, for a column. */
 export const commitText = ({ sha, author, email, subject, at }: CommitInfo) =>

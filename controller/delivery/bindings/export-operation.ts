@@ -1,6 +1,6 @@
 /** Exports the database as manifests that users commit themselves. */
-import { OWNABLE_KINDS } from '../../../schemas/api/git-policy.ts';
-import { ExportedManifests, ExportManifests } from '../../../schemas/api/git-words.ts';
+import { OWNABLE_KINDS } from '../../../schemas/api/delivery/git-policy.ts';
+import { ExportedManifests, ExportManifests } from '../../../schemas/api/delivery/git-words.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { query } from '../../platform/operation/operation.ts';
 

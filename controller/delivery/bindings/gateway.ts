@@ -1,8 +1,8 @@
 /** What the operations of this domain ask of the reconcilers; the composition root supplies it. */
 import type { Knex } from 'knex';
-import type { GitPlan, PlanGit } from '../../../schemas/api/git-plan.ts';
-import type { GitPolicy, OwnableKind } from '../../../schemas/api/git-policy.ts';
-import type { Committed, ExportedManifests, Proposed } from '../../../schemas/api/git-words.ts';
+import type { GitPlan, PlanGit } from '../../../schemas/api/delivery/git-plan.ts';
+import type { GitPolicy, OwnableKind } from '../../../schemas/api/delivery/git-policy.ts';
+import type { Committed, ExportedManifests, Proposed } from '../../../schemas/api/delivery/git-words.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import type { Binding } from './store.ts';
 
@@ -26,6 +26,15 @@ export interface OwnedChange {
   after: PlainManifest | null;
   /** Title and text of a pull request, in the place of those that are made of the fields. */
   texts?: { title: string; body: string };
+}
+
+/** A manifest that git does not have yet. */
+export interface NewManifest {
+  /** What it is made of, for the row of the pull request. */
+  objectId: string;
+  operation: string;
+  manifest: PlainManifest;
+  texts: { title: string; body: string };
 }
 
 /** A pipeline that somebody rolled back although a manifest describes it. */
@@ -55,6 +64,15 @@ export interface GitGateway {
   writeBack(ctx: Context, environmentId: string, change: OwnedChange): Promise<Written<Committed>>;
   /** Like `writeBack`, on a branch of its own with a pull request. */
   propose(ctx: Context, environmentId: string, change: OwnedChange): Promise<WrittenProposal>;
+  /**
+   * Proposes a manifest in a file of its own.
+   * @throws CONFLICT when git has one of that name
+   */
+  proposeManifest(
+    ctx: Context,
+    environmentId: string,
+    created: NewManifest,
+  ): Promise<WrittenProposal & { path: string }>;
   /**
    * Proposes the spec of the version that a pipeline was rolled back to, as far as a version holds it.
    * @throws PRECONDITION_FAILED when git has that spec already, or it cannot be written without touching other lines

@@ -7,6 +7,7 @@ export type { ForgeGateway } from './forge/forge-gateway.ts';
 export { openForgeToken } from './forge/forge-secrets.ts';
 export type {
   GitGateway,
+  NewManifest,
   OwnedChange,
   PlainManifest,
   RolledBack,
@@ -66,26 +67,22 @@ export {
   renameHolds,
   type StoredOperatorInput,
 } from './overrides/overrides-store.ts';
+export { BindingChangedError, fenceBinding } from './pass-locks-store.ts';
 export * as gitSyncPlanning from './plan-operation.ts';
 export { intervalOf, type ManifestPolicy, type PolicyParts, policiesOf } from './policy/policy.ts';
 export { describePolicy } from './policy/policy-text.ts';
 export { pullRequestSettings, VARIABLE } from './policy/pull-request-settings.ts';
 export { gitPageUrl } from './remote-setting.ts';
 export { gitSyncProposeRollback } from './rollback-job.ts';
+export { setForgeError, updateBindingStatus, updateRedirect, type WaitingPlan } from './status-store.ts';
 export {
   type Binding,
-  BindingChangedError,
   environmentsBeside,
   type ForgeChoice,
   type ForgeError,
-  fenceBinding,
   findBinding,
   type GitMode,
   listBindings,
-  setForgeError,
-  updateBindingStatus,
-  updateRedirect,
-  type WaitingPlan,
 } from './store.ts';
 export { type Admitted, openWebhook } from './webhooks/open-webhook.ts';
 export { deleteOldDeliveries } from './webhooks/webhook-store.ts';

@@ -8,7 +8,7 @@ import {
   ListImportErrors,
   OfEnvironment,
   SyncStarted,
-} from '../../../schemas/api/git-sync.ts';
+} from '../../../schemas/api/delivery/git-sync.ts';
 import { environmentScope, mayPush } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden } from '../../platform/operation/errors.ts';
@@ -20,17 +20,12 @@ import { forgeDiff, forgeOf, reviewDiff, reviewOf } from './forge/forge-setting.
 import { listImportErrors } from './inventory/inventory-store.ts';
 import { readSyncStatus } from './inventory/sync-status.ts';
 import { insertPendingJob, listJobs } from './jobs/jobs-store.ts';
+import { lockBinding } from './pass-locks-store.ts';
 import { bindingPolicy, type PolicyParts } from './policy/policy.ts';
 import { pullRequestSettingsOf, pullRequestsDiff } from './policy/pull-request-settings.ts';
 import { remoteDiff, remoteOf } from './remote-setting.ts';
-import {
-  findBinding,
-  lockBinding,
-  orphanObjects,
-  otherTeamsOf,
-  saveBinding,
-  setForgeError,
-} from './store.ts';
+import { setForgeError } from './status-store.ts';
+import { findBinding, orphanObjects, otherTeamsOf, saveBinding } from './store.ts';
 
 export const status = query({
   name: 'gitSync.status',

@@ -1,4 +1,4 @@
-import { GitPlan, PlanGit } from '../../../schemas/api/git-plan.ts';
+import { GitPlan, PlanGit } from '../../../schemas/api/delivery/git-plan.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { preconditionFailed } from '../../platform/operation/errors.ts';
 import { query } from '../../platform/operation/operation.ts';

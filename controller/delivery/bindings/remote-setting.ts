@@ -1,7 +1,8 @@
 /** The repository of a binding and its credentials: the columns to store for an input, and what may be shown of them. */
 import { X509Certificate } from 'node:crypto';
 import type { Static } from 'typebox';
-import type { ConfigureGitSync, GitCredentials, ShownGitCredentials } from '../../../schemas/api/git-sync.ts';
+import type { GitCredentials, ShownGitCredentials } from '../../../schemas/api/delivery/forges.ts';
+import type { ConfigureGitSync } from '../../../schemas/api/delivery/git-sync.ts';
 import { KeyringError } from '../../platform/crypto/keyring.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { badRequest } from '../../platform/operation/errors.ts';

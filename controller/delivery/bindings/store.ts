@@ -1,12 +1,13 @@
 /** Bindings of environments to git. */
 import type { Knex } from 'knex';
-import type { GuardResult } from '../../../schemas/api/git-plan.ts';
-import type { BoundForge, CommitInfo, ReviewRules } from '../../../schemas/api/git-sync.ts';
+import type { BoundForge, ReviewRules } from '../../../schemas/api/delivery/forges.ts';
+import type { CommitInfo } from '../../../schemas/api/delivery/git-sync.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { releaseFromGit } from '../ownership/index.ts';
-import { commitText, datedCommit } from './commit-text.ts';
+import { datedCommit } from './commit-text.ts';
 import type { ManifestPolicy, PolicyParts } from './policy/policy.ts';
 import type { PullRequestSettingsParts } from './policy/pull-request-settings.ts';
+import type { WaitingPlan } from './status-store.ts';
 
 export type GitMode = 'off' | 'observe' | 'sync' | 'push';
 
@@ -73,13 +74,6 @@ export type ForgeChoice = BoundForge['name'];
 export interface ForgeError {
   message: string;
   at: Date;
-}
-
-/** A plan that is only applied after somebody approves exactly it. */
-export interface WaitingPlan {
-  hash: string;
-  guards: GuardResult[];
-  since: Date;
 }
 
 const SELECT_BINDING = `SELECT b.id, b.environment_id AS "environmentId", b.revision, e.name AS "environmentName", e.team_id AS "teamId",
@@ -165,39 +159,6 @@ export const NO_FORGE: ForgeColumns = {
   forgeAppId: null,
   sealedWebhookSecret: null,
 };
-
-const passLock = (environmentId: string) => `git pass of ${environmentId}`;
-
-/**
- * Call it first in a transaction that changes the settings of passes: no pass writes until the transaction ends, and a pass
- * that began before it does not continue after it.
- */
-async function lockOutPasses(tx: Knex, environmentId: string): Promise<void> {
-  await tx.raw('SELECT pg_advisory_xact_lock(hashtextextended(?, 0))', [passLock(environmentId)]);
-}
-
-/** Somebody changed or suspended the binding after the pass began. */
-export class BindingChangedError extends Error {
-  override readonly name = 'BindingChangedError';
-}
-
-/** Call it first in each transaction of a pass. @throws BindingChangedError */
-export async function fenceBinding(
-  tx: Knex,
-  { id, environmentId, revision }: Pick<Binding, 'id' | 'environmentId' | 'revision'>,
-): Promise<void> {
-  await tx.raw('SELECT pg_advisory_xact_lock_shared(hashtextextended(?, 0))', [passLock(environmentId)]);
-  const row = await tx('git_bindings').where({ id }).first('revision');
-  if (row?.revision !== revision) throw new BindingChangedError('the binding was changed meanwhile');
-}
-
-/** The id of the environment's binding, new or existing. Nobody else configures it until the transaction ends. */
-export async function lockBinding(tx: Knex, environmentId: string): Promise<string> {
-  await lockOutPasses(tx, environmentId);
-  await tx('environments').where({ id: environmentId }).forNoKeyUpdate().first('id');
-  const found = await tx('git_bindings').where({ environment_id: environmentId }).first('id');
-  return found?.id ?? newId();
-}
 
 /**
  * The environment of the binding, and those of bindings that have read the same repository with it, by credentials of their
@@ -301,94 +262,4 @@ export async function orphanObjects(db: Knex, binding: { id: string; environment
   });
   for (const table of ['object_overrides', 'git_approvals', 'git_holds'])
     await db(table).where({ binding_id: binding.id }).delete();
-}
-
-export async function updateRedirect(
-  db: Knex,
-  bindingId: string,
-  redirectedTo: string | null,
-): Promise<void> {
-  await db('git_bindings').where({ id: bindingId }).update({ redirected_to: redirectedTo });
-}
-
-export async function updateBindingStatus(
-  tx: Knex,
-  bindingId: string,
-  status: {
-    headCommit?: CommitInfo;
-    resolvedRef?: string;
-    appliedCommit?: CommitInfo;
-    /** The policy in the applied commit. */
-    manifestPolicy?: ManifestPolicy;
-    begunAt?: Date;
-    rewrittenCommit?: string | null;
-    /** Null: none waits. Absent: nobody has looked. */
-    waitingPlan?: (Omit<WaitingPlan, 'since'> & { actions: readonly string[] }) | null;
-    lastError: string | null;
-  },
-): Promise<void> {
-  const { waitingPlan } = status;
-  // A plan that still waits keeps its time.
-  const waiting = waitingPlan && {
-    waiting_plan: tx.raw(
-      `?::jsonb || jsonb_build_object('since',
-         CASE WHEN waiting_plan->>'hash' = ? THEN waiting_plan->'since' ELSE to_jsonb(now()) END)`,
-      [JSON.stringify({ hash: waitingPlan.hash, guards: waitingPlan.guards }), waitingPlan.hash],
-    ),
-    waiting_actions: waitingPlan.actions,
-  };
-  await tx('git_bindings')
-    .where({ id: bindingId })
-    .update({
-      last_pass_at: tx.fn.now(),
-      last_error: status.lastError,
-      ...(status.resolvedRef === undefined ? {} : { resolved_ref: status.resolvedRef }),
-      ...(status.headCommit
-        ? { head_commit: commitText(status.headCommit), read_at: tx.raw('coalesce(read_at, now())') }
-        : {}),
-      ...(status.appliedCommit ? { applied_commit: commitText(status.appliedCommit) } : {}),
-      ...(status.manifestPolicy ? { manifest_policy: JSON.stringify(status.manifestPolicy) } : {}),
-      ...(status.begunAt ? { begun_at: status.begunAt } : {}),
-      ...(status.rewrittenCommit === undefined ? {} : { rewritten_commit: status.rewrittenCommit }),
-      ...(waiting ?? (waitingPlan === null ? { waiting_plan: null, waiting_actions: [] } : {})),
-    });
-}
-
-/** Returns false when nothing changes. */
-export async function setSuspended(
-  tx: Knex,
-  { id, environmentId }: Pick<Binding, 'id' | 'environmentId'>,
-  suspension: { by: string; reason: string } | null,
-): Promise<boolean> {
-  await lockOutPasses(tx, environmentId);
-  const rows = tx('git_bindings').where({ id }).increment('revision');
-  const changed = suspension
-    ? await rows
-        .whereNull('suspended_at')
-        .update({ suspended_at: tx.fn.now(), suspended_by: suspension.by, suspend_reason: suspension.reason })
-    : await rows
-        .whereNotNull('suspended_at')
-        .update({ suspended_at: null, suspended_by: null, suspend_reason: null });
-  return changed > 0;
-}
-
-/** The waiting plan; no pass replaces it until the transaction ends. */
-export async function lockWaitingPlan(tx: Knex, bindingId: string): Promise<WaitingPlan | null> {
-  const row: { plan: WaitingPlan | null } | undefined = await tx('git_bindings')
-    .where({ id: bindingId })
-    .forUpdate()
-    .first({ plan: 'waiting_plan' });
-  return row?.plan ?? null;
-}
-
-/** Stores why the forge refused the last request, or null after a success. Returns false when that is stored already. */
-export async function setForgeError(db: Knex, bindingId: string, message: string | null): Promise<boolean> {
-  const rows = db('git_bindings').where({ id: bindingId });
-  const changed =
-    message === null
-      ? await rows.whereNotNull('forge_error').update({ forge_error: null })
-      : await rows.whereRaw("forge_error->>'message' IS DISTINCT FROM ?", [message]).update({
-          forge_error: db.raw("jsonb_build_object('message', ?::text, 'at', now())", [message]),
-        });
-  return changed > 0;
 }

@@ -1,6 +1,6 @@
 /** Changes by users: of UI-owned objects in the database, of git-owned ones by the environment's policy. */
 import type { Knex } from 'knex';
-import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
+import type { OwnableKind } from '../../../schemas/api/delivery/git-policy.ts';
 import type { Context, MutationContext, RollbackOutcome } from '../../platform/operation/context.ts';
 import { DomainError, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { findManifestOf, lockRow, NOUNS, type OwnedTable } from './store.ts';
@@ -60,14 +60,20 @@ export async function assertEditable(
   row: EditableRow & { managedBy: 'ui' | 'git' },
 ): Promise<void> {
   if (row.managedBy !== 'git') return;
-  if ((await ctx.services.git.editsBecome(ctx.db, row.environmentId)) === 'refuse')
+  if ((await editsBecome(ctx, row.environmentId)) === 'refuse')
     throw await describedInGit(ctx.db, table, row);
 }
+
+/** A proposal changes nothing before somebody merges it, so no policy refuses those of a caller who can make nothing else. */
+const editsBecome = (ctx: Context, environmentId: string) =>
+  ctx.onlyProposals === undefined
+    ? ctx.services.git.editsBecome(ctx.db, environmentId)
+    : ('propose' as const);
 
 async function toGit(ctx: MutationContext, table: OwnedTable, row: EditableRow): Promise<void> {
   const { git } = ctx.services;
   const { id, environmentId } = row;
-  const become = await git.editsBecome(ctx.db, environmentId);
+  const become = await editsBecome(ctx, environmentId);
   if (become === 'refuse') throw await describedInGit(ctx.db, table, row);
   const kind = KINDS[table];
   const before = await git.manifestOf(ctx.db, kind, id);

@@ -1,6 +1,6 @@
 /** The living UI-owned objects, for plans: a manifest may refer to one, or have the name of one. */
 import type { Knex } from 'knex';
-import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
+import type { OwnableKind } from '../../../schemas/api/delivery/git-policy.ts';
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import type { OwnedTable } from './store.ts';
 

@@ -5,7 +5,7 @@ import {
   DecidedPromotion,
   PromotionRequest,
   RejectPromotion,
-} from '../../../schemas/api/promotions.ts';
+} from '../../../schemas/api/delivery/promotions.ts';
 import { findEnvironment } from '../../fleet/environments/index.ts';
 import type { ShippedContent } from '../../pipelines/index.ts';
 import { nameOfActor } from '../../platform/operation/actor-name.ts';

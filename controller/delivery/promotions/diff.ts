@@ -1,5 +1,5 @@
 /** The diff of a promotion: before it is requested, and while it waits for an approval. */
-import type { PromotionDiffs } from '../../../schemas/api/promotions.ts';
+import type { PromotionDiffs } from '../../../schemas/api/delivery/promotions.ts';
 import { maskSensitive, storedConfig, unifiedDiff } from '../../pipelines/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';

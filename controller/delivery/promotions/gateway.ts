@@ -1,5 +1,5 @@
 /** The interface to the reconcilers, which read and write git. The composition root supplies the implementation. */
-import type { FieldChange } from '../../../schemas/api/git-plan.ts';
+import type { FieldChange } from '../../../schemas/api/delivery/git-plan.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import type { Binding, StoredPipeline } from '../bindings/index.ts';
 import type { ManifestSnapshot } from './snapshot/snapshot.ts';

@@ -1,5 +1,9 @@
 /** `promotion.initiate`: takes a snapshot of the source, and deploys it, opens a pull request or waits for an approval. */
-import { InitiatedPromotion, type Promotion, PromotionTarget } from '../../../schemas/api/promotions.ts';
+import {
+  InitiatedPromotion,
+  type Promotion,
+  PromotionTarget,
+} from '../../../schemas/api/delivery/promotions.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import type { ShippedContent } from '../../pipelines/index.ts';
 import { nameOfActor } from '../../platform/operation/actor-name.ts';
@@ -78,6 +82,7 @@ export const initiate = mutation({
     const checked = target.outcome === 'DEPLOYED' ? await checkSnapshot(ctx, target, snapshot) : null;
     return { delivery: 'direct', source, target, request: { ...common, snapshot }, checked };
   },
+  isProposal: ({ status }) => status !== 'DEPLOYED',
   async run(ctx, { targetEnvironmentId, name }, prepared) {
     const { id, updated } =
       prepared.delivery === 'git'

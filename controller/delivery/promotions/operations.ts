@@ -10,7 +10,7 @@ import {
   PromotionPreflight,
   PromotionRequest,
   PromotionTarget,
-} from '../../../schemas/api/promotions.ts';
+} from '../../../schemas/api/delivery/promotions.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
 import { query } from '../../platform/operation/operation.ts';
 import { allows } from '../../platform/operation/permissions.ts';

@@ -1,5 +1,5 @@
 /** Checks what would block a promotion before it is requested. */
-import type { PromotionPreflight } from '../../../schemas/api/promotions.ts';
+import type { PromotionPreflight } from '../../../schemas/api/delivery/promotions.ts';
 import { checkNodeTypes, missingVariables, storedConfig } from '../../pipelines/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { DomainError } from '../../platform/operation/errors.ts';

@@ -1,7 +1,7 @@
 /** Promotions joined with the names of both environments and the state of their pull requests. */
 import type { Knex } from 'knex';
-import type { Promotion, PromotionStatus } from '../../../schemas/api/promotions.ts';
-import type { ForgeName } from '../../../schemas/api/pull-requests.ts';
+import type { Promotion, PromotionStatus } from '../../../schemas/api/delivery/promotions.ts';
+import type { ForgeName } from '../../../schemas/api/delivery/pull-requests.ts';
 
 export interface PromotionRow extends Omit<Promotion, 'pullRequest'> {
   /** Null once the source was deleted. */

@@ -1,5 +1,5 @@
 /** Presents promotions to readers, by the environments that they may enter. */
-import type { Promotion } from '../../../schemas/api/promotions.ts';
+import type { Promotion } from '../../../schemas/api/delivery/promotions.ts';
 import { mayEnter } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { notFound } from '../../platform/operation/errors.ts';

@@ -1,5 +1,5 @@
 /** Resolves the target of a promotion: its binding, the pipeline that is updated, name collisions and blockers. */
-import type { PromotionPreflight } from '../../../schemas/api/promotions.ts';
+import type { PromotionPreflight } from '../../../schemas/api/delivery/promotions.ts';
 import { findEnvironment } from '../../fleet/environments/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { badRequest, conflict, notFound, preconditionFailed } from '../../platform/operation/errors.ts';

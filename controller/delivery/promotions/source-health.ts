@@ -1,5 +1,5 @@
 /** The health of the source in its own environment, for the preflight and the text of the pull request. */
-import type { PromotionPreflight } from '../../../schemas/api/promotions.ts';
+import type { PromotionPreflight } from '../../../schemas/api/delivery/promotions.ts';
 import { readStatus } from '../../fleet/status/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 

@@ -1,6 +1,6 @@
 /** The table `promotions`. */
 import type { Knex } from 'knex';
-import type { PromotionStatus } from '../../../schemas/api/promotions.ts';
+import type { PromotionStatus } from '../../../schemas/api/delivery/promotions.ts';
 import type { PromotionsInsert } from '../../database/tables.gen.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import type { ManifestSnapshot, Snapshot } from './snapshot/snapshot.ts';

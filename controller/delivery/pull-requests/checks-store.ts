@@ -1,7 +1,7 @@
 /** The checks of pull requests: what each would do to an environment, and what its forge has received of that. */
 import type { Knex } from 'knex';
-import type { GitPlan } from '../../../schemas/api/git-plan.ts';
-import type { CheckState } from '../../../schemas/api/pull-requests.ts';
+import type { GitPlan } from '../../../schemas/api/delivery/git-plan.ts';
+import type { CheckState } from '../../../schemas/api/delivery/pull-requests.ts';
 
 /** Without the plan, which may be large. */
 export interface CheckRecord {

@@ -1,6 +1,6 @@
 /** The rollout status of commits that came into a bound branch, and what their forge has received of it. */
 import type { Knex } from 'knex';
-import type { CheckState } from '../../../schemas/api/pull-requests.ts';
+import type { CheckState } from '../../../schemas/api/delivery/pull-requests.ts';
 
 export interface CommitStatus {
   environmentId: string;

@@ -5,7 +5,7 @@ import {
   EditPullRequest,
   OpenPullRequest,
   ReviewPullRequest,
-} from '../../../schemas/api/pull-requests.ts';
+} from '../../../schemas/api/delivery/pull-requests.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
@@ -20,17 +20,11 @@ import {
   lockPull,
   notifyPullRequest,
 } from './access.ts';
+import { AlreadyOpenError, insertPullRequest, notePullRequest, updatePullRequest } from './changes-store.ts';
 import { countCommentsAndReviews, insertComment, insertReview, MAX_COMMENTS } from './comments-store.ts';
 import { forgeOf, pullRequestsOf } from './repository-of-binding.ts';
 import { mergeable, reviewRefusal } from './rules.ts';
-import {
-  AlreadyOpenError,
-  findOpen,
-  insertPullRequest,
-  notePullRequest,
-  type PullRequestRecord,
-  updatePullRequest,
-} from './store.ts';
+import { findOpen, type PullRequestRecord } from './store.ts';
 
 export const open = mutation({
   name: 'pullRequest.open',
@@ -40,6 +34,7 @@ export const open = mutation({
   input: OpenPullRequest,
   output: ChangedPullRequest,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
+  isProposal: () => true,
   async prepare(ctx, { environmentId, branch: given }) {
     const binding = await findBinding(ctx.db, environmentId);
     if (!binding || binding.mode === 'off')

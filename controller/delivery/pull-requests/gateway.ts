@@ -1,8 +1,13 @@
 /** What this domain asks of the reconcilers, which know git and forges; the composition root supplies it. */
-import type { MergeMethod, PullRequest, PullRequestDiff } from '../../../schemas/api/pull-requests.ts';
+import type {
+  MergeMethod,
+  PullRequest,
+  PullRequestDiff,
+} from '../../../schemas/api/delivery/pull-requests.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import type { Binding } from '../bindings/index.ts';
-import type { NewPullRequest, PullRequestRecord } from './store.ts';
+import type { NewPullRequest } from './changes-store.ts';
+import type { PullRequestRecord } from './store.ts';
 
 /** How a branch relates to its base now. */
 export interface MergeState {

@@ -1,5 +1,16 @@
 export { notifyPullRequest } from './access.ts';
 export {
+  AlreadyOpenError,
+  closePullRequest,
+  endPullRequest,
+  insertPullRequest,
+  type MirroredPullRequest,
+  mirrorPullRequest,
+  type NewPullRequest,
+  notePullRequest,
+  updatePullRequest,
+} from './changes-store.ts';
+export {
   type Check,
   type CheckRecord,
   databaseTime,
@@ -37,27 +48,18 @@ export {
 export { clearOldPlans, deleteOldMirrored } from './retention-store.ts';
 export { conflictRefusal } from './rules.ts';
 export {
-  AlreadyOpenError,
   addContributor,
   claimBranch,
-  closePullRequest,
-  endPullRequest,
   findByNumber,
   findOpen,
   findOwnProposal,
   findPullRequest,
-  insertPullRequest,
   isBranchInUse,
   listPullRequests,
   listUnsettledBranches,
   lockPullRequest,
-  type MirroredPullRequest,
-  mirrorPullRequest,
-  type NewPullRequest,
-  notePullRequest,
   type PullRequestRecord,
   type PullRequestState,
   type PullRequestsOf,
   releaseBranch,
-  updatePullRequest,
 } from './store.ts';

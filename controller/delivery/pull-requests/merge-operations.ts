@@ -5,7 +5,7 @@ import {
   MergedPullRequest,
   MergePullRequest,
   WhichPullRequest,
-} from '../../../schemas/api/pull-requests.ts';
+} from '../../../schemas/api/delivery/pull-requests.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
@@ -20,21 +20,19 @@ import {
   notifyPullRequest,
   type Which,
 } from './access.ts';
+import {
+  AlreadyOpenError,
+  endPullRequest,
+  notePullRequest,
+  reopenPullRequest,
+  updatePullRequest,
+} from './changes-store.ts';
 import { listReviews } from './comments-store.ts';
 import type { Merged } from './gateway.ts';
 import { pullRequestsOf } from './repository-of-binding.ts';
 import { approvalsFor, type BoundBranch, protectedBranches } from './repository-queries.ts';
 import { forgeRefusal, mergeable, mergeRefusal } from './rules.ts';
-import {
-  AlreadyOpenError,
-  endPullRequest,
-  findOpen,
-  isBranchInUse,
-  notePullRequest,
-  type PullRequestRecord,
-  reopenPullRequest,
-  updatePullRequest,
-} from './store.ts';
+import { findOpen, isBranchInUse, type PullRequestRecord } from './store.ts';
 
 export const merge = mutation({
   name: 'pullRequest.merge',

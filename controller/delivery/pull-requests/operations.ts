@@ -8,7 +8,7 @@ import {
   PullRequestPlan,
   type PullRequestSummary,
   WhichPullRequest,
-} from '../../../schemas/api/pull-requests.ts';
+} from '../../../schemas/api/delivery/pull-requests.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { query } from '../../platform/operation/operation.ts';
 import { allows } from '../../platform/operation/permissions.ts';

@@ -3,7 +3,7 @@ import type {
   PullRequest,
   PullRequestCheck,
   PullRequestSummary,
-} from '../../../schemas/api/pull-requests.ts';
+} from '../../../schemas/api/delivery/pull-requests.ts';
 import { mayEnter } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { type CheckRecord, listChecks } from './checks-store.ts';

@@ -1,5 +1,5 @@
 /** Which pull requests belong to an environment, and the URL of one. */
-import type { ForgeName } from '../../../schemas/api/pull-requests.ts';
+import type { ForgeName } from '../../../schemas/api/delivery/pull-requests.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import type { Binding } from '../bindings/index.ts';
 import type { PullRequestRecord, PullRequestsOf } from './store.ts';

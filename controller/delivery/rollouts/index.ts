@@ -1,5 +1,6 @@
-export { type Step, step } from './next-step.ts';
-export { type NodeFacts, type Observed, type ObservedNode, observe } from './observe-nodes.ts';
+export { type Step, step } from './decision/next-step.ts';
+export { type NodeFacts, type Observed, type ObservedNode, observe } from './decision/observe-nodes.ts';
+export { evaluateRollout, type RolloutVerdictResult } from './decision/verdict.ts';
 export { recordObserved } from './record-observed.ts';
 export { deleteOldRollouts } from './retention-store.ts';
 export {
@@ -24,4 +25,3 @@ export {
   ROLLOUTS_LOOP,
   startRollouts,
 } from './transitions.ts';
-export { evaluateRollout, type RolloutVerdictResult } from './verdict.ts';

@@ -1,6 +1,6 @@
 /** What the loop writes of a rollout between its beginning and its end. */
 import type { Context } from '../../platform/operation/context.ts';
-import type { Step } from './next-step.ts';
+import type { Step } from './decision/next-step.ts';
 import { type RolloutRecord, saveObserved } from './store.ts';
 
 /** Stores counters and the verdict so far. No user acts here, so nothing is audited. Pages are notified where the text changes. */

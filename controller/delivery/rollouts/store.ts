@@ -1,8 +1,8 @@
 /** Rollouts: which version some nodes of a pipeline get first, how they do, and how it ended. One a pipeline is active. */
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../../schemas/api/common.ts';
-import type { RolloutStatus, RolloutVerdict } from '../../../schemas/api/rollouts.ts';
-import type { Observed } from './observe-nodes.ts';
+import type { RolloutStatus, RolloutVerdict } from '../../../schemas/api/delivery/rollouts.ts';
+import type { Observed } from './decision/observe-nodes.ts';
 
 /** A condition on the column, for the queries of others too; the partial index `rollouts_one_active` answers it. */
 export const ACTIVE_ROLLOUT = "status IN ('CANARY_DEPLOYED', 'HEALTH_CHECK')";

@@ -1,4 +1,4 @@
-import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
+import type { RolloutSummary } from '../../../schemas/api/delivery/rollouts.ts';
 import type { RolloutRecord } from './store.ts';
 
 /** As it is reported. */

@@ -10,8 +10,8 @@ import {
   GetEnvironment,
   ListEnvironments,
   UpdateEnvironment,
-} from '../../../schemas/api/environments.ts';
-import { Done } from '../../../schemas/api/people.ts';
+} from '../../../schemas/api/fleet/environments.ts';
+import { Done } from '../../../schemas/api/identity/people.ts';
 import { environmentScope, objectScope, teamScope } from '../../identity/access/index.ts';
 import { mintToken } from '../../platform/crypto/tokens.ts';
 import { diffOf } from '../../platform/operation/audit-entry.ts';

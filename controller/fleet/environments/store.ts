@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Environment, EnvironmentSummary } from '../../../schemas/api/environments.ts';
+import type { Environment, EnvironmentSummary } from '../../../schemas/api/fleet/environments.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict, notFound } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { NodeGroup } from '../../../schemas/api/node-groups.ts';
+import type { NodeGroup } from '../../../schemas/api/fleet/node-groups.ts';
 import type { NodeGroupSpec } from '../../../schemas/manifests/node-group.ts';
 import type { GroupRule } from '../../../schemas/node-groups/membership.ts';
 import { brokeUnique } from '../../database/errors.ts';

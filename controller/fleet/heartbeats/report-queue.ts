@@ -4,7 +4,7 @@
  * measures are stored once a minute. The next heartbeat makes up for a batch that is lost with the process.
  */
 import type { Knex } from 'knex';
-import type { UiTopic } from '../../../schemas/api/git-sync.ts';
+import type { UiTopic } from '../../../schemas/api/ui-events.ts';
 import { retryOnDeadlock } from '../../database/retry.ts';
 import { messageOf } from '../../platform/operation/errors.ts';
 import type { Bus, PublishedSignal } from '../../platform/runtime/bus.ts';

@@ -1,6 +1,6 @@
 /** Builds the stored row of one entry of a heartbeat: missing counters, rates and the age of counters. Pure. */
 import type { ComponentMetric, PipelineReport } from '../../../schemas/agent/protocol.ts';
-import type { Draining, LastDrain } from '../../../schemas/api/pipelines.ts';
+import type { Draining, LastDrain } from '../../../schemas/api/pipelines/on-nodes.ts';
 import type { StoredComponent } from '../../pipelines/index.ts';
 import { storableText } from '../../platform/text/storable-text.ts';
 import type { PipelineReportRow } from './store.ts';

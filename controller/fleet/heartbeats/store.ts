@@ -1,7 +1,7 @@
 /** Writes heartbeats in batches: a fixed number of statements for any number of nodes. */
 import type { Knex } from 'knex';
 import type { RefusedVersion } from '../../../schemas/agent/protocol.ts';
-import type { Draining, LastDrain } from '../../../schemas/api/pipelines.ts';
+import type { Draining, LastDrain } from '../../../schemas/api/pipelines/on-nodes.ts';
 import { rowsOf } from '../../database/unnest.ts';
 import type { StoredComponent } from '../../pipelines/index.ts';
 import { claimPresence } from './presence-store.ts';

@@ -3,7 +3,7 @@
  * near the start. A keyword further on belongs to the message: "no errors" is not an ERROR.
  */
 import { stripVTControlCharacters } from 'node:util';
-import type { LogLevel } from '../../../schemas/api/logs.ts';
+import type { LogLevel } from '../../../schemas/api/fleet/logs.ts';
 
 /** The level must be within this many characters, which leaves space for a long timestamp and a name. */
 const HEAD_CHARS = 160;

@@ -1,4 +1,4 @@
-import { LogPage, NodeLogs, PipelineLogs } from '../../../schemas/api/logs.ts';
+import { LogPage, NodeLogs, PipelineLogs } from '../../../schemas/api/fleet/logs.ts';
 import { objectScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { query, type Weight } from '../../platform/operation/operation.ts';

@@ -1,7 +1,7 @@
 /** Stores log lines in one partition per day (UTC) of receipt. */
 import { isAscii } from 'node:buffer';
 import type { Knex } from 'knex';
-import type { LogLevel, LogLine, LogPage } from '../../../schemas/api/logs.ts';
+import type { LogLevel, LogLine, LogPage } from '../../../schemas/api/fleet/logs.ts';
 import { dayOf, dayPartitions } from '../../database/day-partitions.ts';
 
 export interface NewLine {

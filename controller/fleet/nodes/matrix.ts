@@ -1,5 +1,5 @@
-import { ListNodes } from '../../../schemas/api/fleet.ts';
-import { cellCode, FleetMatrix } from '../../../schemas/api/matrix.ts';
+import { ListNodes } from '../../../schemas/api/fleet/fleet.ts';
+import { cellCode, FleetMatrix } from '../../../schemas/api/fleet/matrix.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { query } from '../../platform/operation/operation.ts';
 import { type Cells, memoizePerJoin, type NodeCells, readCells } from '../status/index.ts';

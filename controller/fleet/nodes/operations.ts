@@ -8,7 +8,7 @@ import {
   NodeListWithPipelines,
   type NodeWithPipelines,
   SetMaintenance,
-} from '../../../schemas/api/fleet.ts';
+} from '../../../schemas/api/fleet/fleet.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
 import { notFound } from '../../platform/operation/errors.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';

@@ -1,7 +1,7 @@
 /** Reads and writes nodes and their enrollment tokens. */
 import type { Knex } from 'knex';
 import type { LabelMap } from '../../../schemas/api/common.ts';
-import type { FailedUpdate, MaintainedNode } from '../../../schemas/api/fleet.ts';
+import type { FailedUpdate, MaintainedNode } from '../../../schemas/api/fleet/fleet.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { SAMPLE_REQUESTS, type SampleRequests } from '../config/sample-requests.ts';
 import { PENDING_UPDATE, type PendingAgentUpdate } from '../updates/pending-update.ts';

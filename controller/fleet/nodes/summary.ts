@@ -1,5 +1,5 @@
 import type { LabelMap } from '../../../schemas/api/common.ts';
-import type { NodeSummary } from '../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../schemas/api/fleet/fleet.ts';
 import { engineSupport } from '../engines/index.ts';
 import type { NodeStatus } from '../status/index.ts';
 

@@ -1,5 +1,5 @@
 import packageFile from '../../../package.json' with { type: 'json' };
-import { CheckVersion, Versions } from '../../../schemas/api/releases.ts';
+import { CheckVersion, Versions } from '../../../schemas/api/fleet/releases.ts';
 import { ownScope, query } from '../../platform/operation/operation.ts';
 
 export const checkVersion = query({

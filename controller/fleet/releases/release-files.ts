@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import Type, { type Static } from 'typebox';
-import { AgentVersion } from '../../../schemas/api/fleet.ts';
+import { AgentVersion } from '../../../schemas/api/fleet/fleet.ts';
 import { validator } from '../../../schemas/validate.ts';
 
 /** One executable. */

@@ -1,5 +1,5 @@
 /** Chooses the node to sample a pipeline on: one that runs it and reported lately. */
-import type { PipelineOnNode } from '../../../schemas/api/pipelines.ts';
+import type { PipelineOnNode } from '../../../schemas/api/pipelines/on-nodes.ts';
 import type { Joined } from '../status/index.ts';
 
 export interface ChosenNode {

@@ -8,7 +8,7 @@ import {
   RequestedSamples,
   RequestSamples,
   SampleResultView,
-} from '../../../schemas/api/samples.ts';
+} from '../../../schemas/api/fleet/samples.ts';
 import { objectScope } from '../../identity/access/index.ts';
 import { notFound } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';

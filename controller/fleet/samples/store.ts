@@ -115,6 +115,23 @@ export async function listResults(db: Knex, requestId: string): Promise<ResultRe
   });
 }
 
+/** The newest result with events among some components. */
+export async function findNewestResult(
+  db: Knex,
+  { pipelineId, keys, since }: { pipelineId: string; keys: readonly string[]; since: Date },
+): Promise<{ events: unknown[]; redactKeys: string[] | null } | null> {
+  const row = await db('sample_results as r')
+    .join('sample_requests as s', 's.id', 'r.request_id')
+    .join('environments as e', 'e.id', 's.environment_id')
+    .where('s.pipeline_id', pipelineId)
+    .where('s.created_at', '>', since)
+    .whereIn('r.component_key', [...keys])
+    .whereRaw('json_array_length(r.events) > 0')
+    .orderBy('r.received_at', 'desc')
+    .first({ events: 'r.events', redactKeys: 'e.redact_keys' });
+  return row ? { events: row.events as unknown[], redactKeys: row.redactKeys } : null;
+}
+
 /** Samples read per component: the newest ones are enough to derive the fields. */
 const SAMPLES_PER_COMPONENT = 20;
 const MAX_COMPONENTS = 200;

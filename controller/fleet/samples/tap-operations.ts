@@ -1,6 +1,6 @@
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
-import { Done } from '../../../schemas/api/people.ts';
-import { StartedTap, StartTap, TapId } from '../../../schemas/api/samples.ts';
+import { StartedTap, StartTap, TapId } from '../../../schemas/api/fleet/samples.ts';
+import { Done } from '../../../schemas/api/identity/people.ts';
 import { objectScope } from '../../identity/access/index.ts';
 import { forbidden, notFound } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';

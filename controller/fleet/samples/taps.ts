@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { PushMessage, TapEventsRequest } from '../../../schemas/agent/protocol.ts';
-import type { TapEnded, TapEvents } from '../../../schemas/api/samples.ts';
+import type { TapEnded, TapEvents } from '../../../schemas/api/fleet/samples.ts';
 import { messageOf } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';

@@ -1,10 +1,10 @@
 /** The cells of the fleet matrix: a join for thousands of nodes, without the fields that only lists and detail pages need. */
 import type { LabelMap } from '../../../schemas/api/common.ts';
-import type { NodeHealth, NodePipelineStatus } from '../../../schemas/api/pipelines.ts';
+import type { NodeHealth, NodePipelineStatus } from '../../../schemas/api/pipelines/on-nodes.ts';
 import { effectiveLabels, groupsOf, type NodeLabels } from '../groups/index.ts';
 import { classifyNode, createReportLookup, type JoinTime, type ReportedState } from './classify-node.ts';
 import { desiredPipelines } from './desired-pipelines.ts';
-import type { CompactObserved, NodeRow, PipelineRow } from './queries.ts';
+import type { CompactObserved, NodeRow, PipelineRow } from './observed-rows.ts';
 import { isCanary } from './version-for-node.ts';
 
 export interface Cell {

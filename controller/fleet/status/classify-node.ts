@@ -1,9 +1,9 @@
 /** Classifies one node: which pipelines it should run or runs, which crashed, and its health. */
 import type { LabelMap } from '../../../schemas/api/common.ts';
-import type { NodeHealth } from '../../../schemas/api/pipelines.ts';
+import type { NodeHealth } from '../../../schemas/api/pipelines/on-nodes.ts';
 import type { FleetSettings } from '../settings/index.ts';
-import { nodeHealth } from './health.ts';
-import type { NodeRow, PipelineRow, ReportRow } from './queries.ts';
+import { nodeHealth } from './node-health.ts';
+import type { NodeRow, PipelineRow, ReportRow } from './observed-rows.ts';
 import { afterRevert, isCanary } from './version-for-node.ts';
 
 export interface JoinTime {

@@ -3,12 +3,13 @@ import { readFleetSettings } from '../settings/index.ts';
 import { type Cells, joinCells } from './cells.ts';
 import type { JoinTime } from './classify-node.ts';
 import { type Joined, join, type NodeStatus } from './join-status.ts';
-import { type ObservedScope, readCompactObserved, readObserved, readObservedOfMany } from './queries.ts';
+import type { ObservedScope } from './observed-rows.ts';
+import { readCompactObserved, readObserved, readObservedOfMany } from './queries.ts';
 import type { Snapshots } from './snapshots.ts';
 
 export type { Cells, NodeCells } from './cells.ts';
 export { desiredPipelines } from './desired-pipelines.ts';
-export { sumGates } from './gate.ts';
+export { sumGates } from './gate/gate-sums.ts';
 export { type Joined, type NodeStatus, type PipelineStatus, sumRates } from './join-status.ts';
 export { datedConditions, datedOrigin, readHealth } from './queries.ts';
 export { reasonLine } from './refusal.ts';

@@ -6,20 +6,16 @@ import type {
   Rates,
   Refusal,
   StatusCounts,
-} from '../../../schemas/api/pipelines.ts';
+} from '../../../schemas/api/pipelines/on-nodes.ts';
 import { effectiveLabels, groupsOf, labelsOf, type NodeLabels } from '../groups/index.ts';
 import { classifyNode, createReportLookup, desiredVersion, type JoinTime } from './classify-node.ts';
 import { desiredPipelines } from './desired-pipelines.ts';
-import {
-  type GateInput,
-  type GateNode,
-  nodeGate,
-  pipelineGate,
-  rolloutConditions,
-  silentNodes,
-} from './gate.ts';
-import { gateRolloutOf } from './gate-rollout.ts';
-import type { NodeRow, Observed, PipelineRow, ReportRow } from './queries.ts';
+import { pipelineGate } from './gate/gate.ts';
+import { rolloutConditions } from './gate/gate-conditions.ts';
+import { type GateInput, type GateNode, silentNodes } from './gate/gate-input.ts';
+import { gateRolloutOf } from './gate/gate-rollout.ts';
+import { nodeGate } from './gate/gate-sums.ts';
+import type { NodeRow, Observed, PipelineRow, ReportRow } from './observed-rows.ts';
 import { refusalOf } from './refusal.ts';
 
 /** One pipeline on one node: the desired version and the node's report. */

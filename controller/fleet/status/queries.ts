@@ -3,159 +3,20 @@
  * of size.
  */
 import type { Knex } from 'knex';
-import type { RefusedVersion } from '../../../schemas/agent/protocol.ts';
-import type { Condition, GitOrigin, LabelMap } from '../../../schemas/api/common.ts';
-import type { Draining, LastDrain, NodePipelineStatus } from '../../../schemas/api/pipelines.ts';
+import type { Condition, GitOrigin } from '../../../schemas/api/common.ts';
 import { ACTIVE_ROLLOUT, AUTO_REVERTS } from '../../delivery/rollouts/index.ts';
-import { type GroupRule, listGroupRules } from '../groups/index.ts';
-import type { RevertView } from './refusal.ts';
-import type { Canary } from './version-for-node.ts';
-
-export interface NodeRow {
-  id: string;
-  environmentId: string;
-  name: string;
-  host: string;
-  os: string | null;
-  channel: 'stable' | 'dev';
-  revoked: boolean;
-  /** The target version of a pending agent update. */
-  updateTo: string | null;
-  maintenance: boolean;
-  uiLabels: LabelMap;
-  agentLabels: LabelMap;
-  enrolledAt: Date | null;
-  /** When it was archived; set only if nodes are requested by id or archived ones are requested. */
-  archivedAt: Date | null;
-  heardAt: Date | null;
-  agentVersion: string | null;
-  engineVersion: string | null;
-  deploymentMode: 'STANDALONE' | 'DOCKER' | null;
-  hostMetrics: Record<string, number>;
-  agentHealth: Record<string, number | boolean>;
-  runningAs: string | null;
-  updateError: string | null;
-  pollIntervalMs: number | null;
-}
-
-export interface PipelineRow {
-  id: string;
-  environmentId: string;
-  name: string;
-  description: string | null;
-  isDraft: boolean;
-  managedBy: 'ui' | 'git';
-  groupId: string | null;
-  nodeSelector: LabelMap | null;
-  deployedVersionId: string | null;
-  /** Selector of the deployed version; `nodeSelector` belongs to the edited definition. */
-  deployedSelector: LabelMap | null;
-  /** The active rollout. */
-  rollout: RolloutRow | null;
-  deployedAt: Date | null;
-  createdAt: Date;
-  updatedAt: Date;
-  deployedVersion: number | null;
-  deployedCommit: string | null;
-  latestVersion: number | null;
-  latestCommit: string | null;
-  latestCommitMessage: string | null;
-  latestCommitAuthor: string | null;
-  /** Reverts by node id. */
-  reverts: Readonly<Record<string, RevertView>>;
-  manifest: ManifestRow | null;
-  problem: string | null;
-}
-
-/** An active rollout: its canary nodes and its progress. */
-export interface RolloutRow extends Canary {
-  id: string;
-  status: 'CANARY_DEPLOYED' | 'HEALTH_CHECK';
-  version: number;
-  commit: string | null;
-  /** When canary nodes should have started to run the version. */
-  since: Date;
-  windowMinutes: number;
-  healthStartedAt: Date | null;
-  heldReason: string | null;
-}
-
-export interface ManifestRow {
-  path: string;
-  line: number;
-  seenCommit: string | null;
-  appliedCommit: string | null;
-  seenHash: string | null;
-  appliedHash: string | null;
-  prunePending: boolean;
-  conditions: Condition[];
-}
-
-export interface ReportRow {
-  nodeId: string;
-  pipelineId: string;
-  version: number;
-  status: Exclude<NodePipelineStatus, 'PENDING'>;
-  lastError: string | null;
-  /** The failing part of a running engine; truncated when a whole environment is read. */
-  degraded: string | null;
-  /** Set while its engine is being stopped. */
-  draining: Draining | null;
-  refused: RefusedVersion | null;
-  statusSince: Date;
-  rateEventsIn: number;
-  rateEventsOut: number;
-  rateBytesIn: number;
-  rateBytesOut: number;
-  rateErrors: number;
-  /** When the counters were read; null while they are fresh. */
-  metricsAsOf: Date | null;
-  /** Absent when a whole environment is read: lists do not need it. */
-  detail?: ReportDetail;
-}
-
-export interface ReportDetail {
-  pid: number | null;
-  uptimeSeconds: number | null;
-  restarts: number;
-  metricsPort: number | null;
-  apiPort: number | null;
-  reportedAt: Date;
-  eventsIn: number;
-  eventsOut: number;
-  bytesIn: number;
-  bytesOut: number;
-  errorsTotal: number;
-  eventsDiscarded: number;
-  warnings: string[];
-  lastDrain: LastDrain | null;
-  eventsFiltered: number;
-}
-
-/** The commits that were read and applied from git; null for an environment without a binding. */
-export interface BindingRow {
-  headCommit: string | null;
-  headAt: string | null;
-  appliedCommit: string | null;
-  appliedAt: Date | null;
-  lastError: string | null;
-  importErrors: number;
-}
-
-export interface Observed {
-  binding: BindingRow | null;
-  nodes: NodeRow[];
-  pipelines: PipelineRow[];
-  reports: ReportRow[];
-  /** Ordered by name. */
-  groups: GroupRule[];
-}
-
-/** An environment, or one pipeline or node of it. */
-export type ObservedScope =
-  | { environmentId: string }
-  | { environmentId: string; pipelineId: string }
-  | { environmentId: string; nodeId: string };
+import { listGroupRules } from '../groups/index.ts';
+import type {
+  BindingRow,
+  CompactObserved,
+  NodeRow,
+  Observed,
+  ObservedScope,
+  PipelineRow,
+  WithEnvironmentId,
+} from './observed-rows.ts';
+import { filterBindings, NODE_FILTER, type ReadFilter } from './read-filter.ts';
+import { readReports, readStates } from './report-queries.ts';
 
 export async function readObserved(db: Knex, scope: ObservedScope): Promise<Observed> {
   const observed = await readObservedOfMany(db, {
@@ -168,26 +29,6 @@ export async function readObserved(db: Knex, scope: ObservedScope): Promise<Obse
 
 const emptyObserved = (): Observed => ({ binding: null, nodes: [], pipelines: [], reports: [], groups: [] });
 
-interface ReadFilter {
-  environmentIds: readonly string[];
-  /** Null for all pipelines. */
-  pipelineId: string | null;
-  /** Null for all nodes that are not archived. */
-  nodeIds: readonly string[] | null;
-  /** Reads archived nodes instead of active ones. */
-  archived?: boolean;
-}
-
-/** A state of a pipeline that many nodes report; in a large fleet nearly all nodes report the same one. */
-export interface SharedState extends Pick<ReportRow, 'pipelineId' | 'version' | 'status'> {
-  /** Indexes in the list of nodes. */
-  nodeIndexes: number[];
-}
-
-export interface CompactObserved extends Pick<Observed, 'nodes' | 'pipelines' | 'groups'> {
-  states: SharedState[];
-}
-
 /** Reads a whole environment, but only the version and status from reports. */
 export async function readCompactObserved(db: Knex, environmentId: string): Promise<CompactObserved> {
   const filter = { environmentIds: [environmentId], pipelineId: null, nodeIds: null };
@@ -198,21 +39,6 @@ export async function readCompactObserved(db: Knex, environmentId: string): Prom
     nodes.map(({ id }) => id),
   );
   return { nodes, pipelines, groups: await listGroupRules(db, [environmentId]), states };
-}
-
-/** Grouped by state instead of by node: this takes half as long and transfers a tenth. */
-async function readStates(db: Knex, nodeIds: readonly string[]): Promise<SharedState[]> {
-  const { rows } = await db.raw<{ rows: (Omit<SharedState, 'nodeIndexes'> & { indexes: string })[] }>(
-    `SELECT s.pipeline_id AS "pipelineId", s.version, s.status, string_agg(n.place::text, ',') AS indexes
-     FROM unnest(?::text[]) WITH ORDINALITY n(id, place) JOIN node_pipelines s ON s.node_id = n.id
-     GROUP BY s.pipeline_id, s.version, s.status`,
-    [[...nodeIds]],
-  );
-  return rows.map(({ indexes, ...states }) => ({
-    ...states,
-    // SQL ordinality starts at 1.
-    nodeIndexes: indexes.split(',').map((index) => Number(index) - 1),
-  }));
 }
 
 /** Observed state by environment id, with an entry for each requested id. */
@@ -231,8 +57,6 @@ export async function readObservedOfMany(db: Knex, filter: ReadFilter): Promise<
   return found;
 }
 
-type WithEnvironmentId<T> = T & { environmentId: string };
-
 async function readBindings(db: Knex, filter: ReadFilter): Promise<WithEnvironmentId<BindingRow>[]> {
   const { rows } = await db.raw<{ rows: WithEnvironmentId<BindingRow>[] }>(
     `SELECT b.environment_id AS "environmentId", b.head_commit->>'sha' AS "headCommit", b.head_commit->>'at' AS "headAt",
@@ -243,9 +67,6 @@ async function readBindings(db: Knex, filter: ReadFilter): Promise<WithEnvironme
   );
   return rows;
 }
-
-const NODE_FILTER = `CASE WHEN :nodeIds::text[] IS NULL THEN (n.archived_at IS NOT NULL) = :archived
-  ELSE n.id = ANY(:nodeIds) END`;
 
 async function readNodes(db: Knex, filter: ReadFilter): Promise<NodeRow[]> {
   const { rows } = await db.raw<{ rows: NodeRow[] }>(
@@ -258,17 +79,10 @@ async function readNodes(db: Knex, filter: ReadFilter): Promise<NodeRow[]> {
        r.poll_interval_ms AS "pollIntervalMs"
      FROM nodes n LEFT JOIN node_reports r ON r.node_id = n.id LEFT JOIN node_presence h ON h.node_id = n.id
      WHERE n.environment_id = ANY(:environmentIds) AND ${NODE_FILTER} ORDER BY n.name, n.id`,
-    bindings(filter),
+    filterBindings(filter),
   );
   return rows;
 }
-
-const bindings = ({ environmentIds, pipelineId, nodeIds, archived = false }: ReadFilter) => ({
-  archived,
-  environmentIds: [...environmentIds],
-  pipelineId,
-  nodeIds: nodeIds && [...nodeIds],
-});
 
 async function readPipelines(db: Knex, filter: ReadFilter): Promise<PipelineRow[]> {
   const { rows } = await db.raw<{ rows: PipelineRow[] }>(
@@ -306,7 +120,7 @@ async function readPipelines(db: Knex, filter: ReadFilter): Promise<PipelineRow[
      WHERE p.environment_id = ANY(:environmentIds) AND p.tombstoned_at IS NULL
        AND (:pipelineId::text IS NULL OR p.id = :pipelineId)
      ORDER BY lower(p.name)`,
-    bindings(filter),
+    filterBindings(filter),
   );
   return rows.map((row) => ({
     ...row,
@@ -329,100 +143,6 @@ export function datedConditions(conditions: readonly Condition[]): Condition[] {
 
 export const datedOrigin = (git: GitOrigin | null): GitOrigin | null =>
   git && { ...git, conditions: datedConditions(git.conditions) };
-
-const FROM_REPORTS = `FROM node_pipelines s JOIN nodes n ON n.id = s.node_id
-  WHERE n.environment_id = ANY(:environmentIds)
-    AND (:pipelineId::text IS NULL OR s.pipeline_id = :pipelineId)
-    AND ${NODE_FILTER}`;
-
-async function readDetailedReports(db: Knex, filter: ReadFilter): Promise<WithEnvironmentId<ReportRow>[]> {
-  const { rows } = await db.raw<{ rows: WithEnvironmentId<ReportRow & ReportDetail>[] }>(
-    `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", s.pipeline_id AS "pipelineId", s.version, s.status, s.pid,
-       s.uptime_seconds AS "uptimeSeconds", s.restarts, s.metrics_port AS "metricsPort", s.api_port AS "apiPort", s.last_error AS "lastError", s.degraded, s.warnings,
-       s.refused, s.draining, s.last_drain AS "lastDrain", s.status_since AS "statusSince",
-       s.reported_at AS "reportedAt", s.events_in AS "eventsIn", s.events_out AS "eventsOut", s.bytes_in AS "bytesIn",
-       s.bytes_out AS "bytesOut", s.errors_total AS "errorsTotal", s.events_discarded AS "eventsDiscarded",
-       s.events_filtered AS "eventsFiltered", s.metrics_as_of AS "metricsAsOf", s.rate_events_in AS "rateEventsIn",
-       s.rate_events_out AS "rateEventsOut", s.rate_bytes_in AS "rateBytesIn", s.rate_bytes_out AS "rateBytesOut",
-       s.rate_errors AS "rateErrors" ${FROM_REPORTS}`,
-    bindings(filter),
-  );
-  return rows.map(
-    ({ pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, warnings, lastDrain, ...row }) => {
-      const {
-        eventsIn,
-        eventsOut,
-        bytesIn,
-        bytesOut,
-        errorsTotal,
-        eventsDiscarded,
-        eventsFiltered,
-        ...report
-      } = row;
-      const totals = { eventsIn, eventsOut, bytesIn, bytesOut, errorsTotal, eventsDiscarded, eventsFiltered };
-      const detail = { pid, uptimeSeconds, restarts, metricsPort, apiPort, reportedAt, warnings, ...totals };
-      const drain = lastDrain && { ...lastDrain, endedAt: new Date(lastDrain.endedAt) };
-      return { ...report, detail: { ...detail, lastDrain: drain } };
-    },
-  );
-}
-
-const FIELD = '\x1f';
-const RECORD = '\x1e';
-
-/**
- * Reads one text per node instead of one row per report: the driver takes 6 microseconds for a row of many columns, and a large
- * fleet has tens of thousands of reports.
- */
-async function readReports(db: Knex, filter: ReadFilter): Promise<WithEnvironmentId<ReportRow>[]> {
-  if (filter.pipelineId !== null || filter.nodeIds?.length === 1) return readDetailedReports(db, filter);
-  const { rows } = await db.raw<{ rows: { environmentId: string; nodeId: string; reports: string }[] }>(
-    `SELECT n.environment_id AS "environmentId", s.node_id AS "nodeId", string_agg(concat_ws(chr(31), s.pipeline_id, s.version,
-       s.status, (extract(epoch FROM s.status_since) * 1000)::bigint, s.rate_events_in, s.rate_events_out, s.rate_bytes_in,
-       s.rate_bytes_out, s.rate_errors, COALESCE((extract(epoch FROM s.metrics_as_of) * 1000)::bigint::text, ''),
-       COALESCE(CASE WHEN s.status = 'CRASHED' THEN translate(left(s.last_error, 500), chr(30) || chr(31), '') END, ''),
-       COALESCE(CASE WHEN s.status = 'RUNNING' THEN translate(left(s.degraded, 500), chr(30) || chr(31), '') END, ''), s.refused), chr(30)) AS reports
-     ${FROM_REPORTS} GROUP BY n.environment_id, s.node_id`,
-    bindings(filter),
-  );
-  return rows.flatMap(({ environmentId, nodeId, reports }) =>
-    reports.split(RECORD).map((record) => {
-      const [
-        pipelineId = '',
-        version,
-        status,
-        since,
-        eventsIn,
-        eventsOut,
-        bytesIn,
-        bytesOut,
-        errors,
-        metricsAsOf,
-        lastError,
-        degraded,
-        refused,
-      ] = record.split(FIELD);
-      return {
-        environmentId,
-        nodeId,
-        pipelineId,
-        version: Number(version),
-        status: status as ReportRow['status'],
-        statusSince: new Date(Number(since)),
-        lastError: lastError || null,
-        degraded: degraded || null,
-        draining: null,
-        refused: refused ? (JSON.parse(refused) as RefusedVersion) : null,
-        rateEventsIn: Number(eventsIn),
-        rateEventsOut: Number(eventsOut),
-        rateBytesIn: Number(bytesIn),
-        rateBytesOut: Number(bytesOut),
-        rateErrors: Number(errors),
-        metricsAsOf: metricsAsOf ? new Date(Number(metricsAsOf)) : null,
-      };
-    }),
-  );
-}
 
 /** Throws if the database does not respond. */
 export async function readHealth(

@@ -2,8 +2,8 @@
  * Presents a version that does not run on a node: the component that it concerns, what refused it, and the version that runs
  * instead. Pure.
  */
-import type { Refusal } from '../../../schemas/api/pipelines.ts';
-import type { PipelineRow, ReportRow } from './queries.ts';
+import type { Refusal } from '../../../schemas/api/pipelines/on-nodes.ts';
+import type { PipelineRow, ReportRow } from './observed-rows.ts';
 
 /** A row of `node_reverts` as JSON. */
 export interface RevertView {

@@ -3,7 +3,7 @@
  * once. A join is valid for at most a second, and only until a change of its environment is signalled.
  */
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
-import type { UiTopic } from '../../../schemas/api/git-sync.ts';
+import type { UiTopic } from '../../../schemas/api/ui-events.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 import type { Cells } from './cells.ts';
 import type { Joined } from './join-status.ts';

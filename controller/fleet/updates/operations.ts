@@ -5,7 +5,7 @@ import {
   RestartedAgent,
   TriggerAgentUpdate,
   TriggeredUpdate,
-} from '../../../schemas/api/fleet.ts';
+} from '../../../schemas/api/fleet/fleet.ts';
 import { objectScope } from '../../identity/access/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';

@@ -2,7 +2,7 @@
 
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { PendingAction } from '../../../schemas/agent/protocol.ts';
-import type { PendingUpdate } from '../../../schemas/api/fleet.ts';
+import type { PendingUpdate } from '../../../schemas/api/fleet/fleet.ts';
 import { redactDownloadUrl } from './download.ts';
 
 export interface PendingAgentUpdate {

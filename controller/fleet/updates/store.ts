@@ -1,6 +1,6 @@
 /** Stores pending updates of agents, and those that failed. */
 import type { Knex } from 'knex';
-import type { FailedUpdate } from '../../../schemas/api/fleet.ts';
+import type { FailedUpdate } from '../../../schemas/api/fleet/fleet.ts';
 import { PENDING_UPDATE, type PendingAgentUpdate } from './pending-update.ts';
 
 /** Failed updates retained per node, newest first. */

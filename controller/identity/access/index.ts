@@ -25,9 +25,9 @@ export {
   deleteSessionsAtProvider,
   endSessions,
   openSession,
-  SESSION_MS,
   type SignedIn,
   signOut,
+  type TokenActor,
   type UserActor,
 } from './sessions/sessions.ts';
 export {

@@ -1,5 +1,5 @@
 /** What the ADMINs of a team may do to the accounts of its members. */
-import { Done, GivenPassword, Member } from '../../../schemas/api/people.ts';
+import { Done, GivenPassword, Member } from '../../../schemas/api/identity/people.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation } from '../../platform/operation/operation.ts';

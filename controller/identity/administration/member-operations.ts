@@ -1,6 +1,6 @@
 /** Memberships of a team, changed by its ADMINs; and the deletion of a team, which changes memberships of its members. */
 import { Deleted } from '../../../schemas/api/common.ts';
-import { AddMember, Done, Member, MemberRole, TeamId } from '../../../schemas/api/people.ts';
+import { AddMember, Done, Member, MemberRole, TeamId } from '../../../schemas/api/identity/people.ts';
 import { conflict, DomainError, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../platform/operation/operation.ts';
 import { findUserByEmail, teamScope } from '../access/index.ts';

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { ProviderOptionsChange } from '../../../schemas/api/identity-providers.ts';
+import type { ProviderOptionsChange } from '../../../schemas/api/identity/identity-providers.ts';
 import { OidcFile } from '../../../schemas/oidc-file.ts';
 import { sentences, validator } from '../../../schemas/validate.ts';
 import { writeAudit } from '../../platform/operation/audit-writer.ts';

@@ -1,7 +1,7 @@
 /** The settings of the whole installation, collected from their domains. */
 
 import { NoInput } from '../../../schemas/api/common.ts';
-import type { OidcView } from '../../../schemas/api/identity-providers.ts';
+import type { OidcView } from '../../../schemas/api/identity/identity-providers.ts';
 import {
   AccessView,
   FleetView,
@@ -10,6 +10,7 @@ import {
   UpdateAccess,
   UpdateFleet,
 } from '../../../schemas/api/settings.ts';
+import { readBackupsView } from '../../backups/index.ts';
 import { changeFleetSettings, readFleetSettings } from '../../fleet/settings/index.ts';
 import { readAnomalyConfig } from '../../insight/anomalies/index.ts';
 import { readAuditSetting } from '../../insight/audit/index.ts';
@@ -57,6 +58,7 @@ export const get = query({
       fleet: await readFleetSettings(ctx.db),
       anomalies: await readAnomalyConfig(ctx.db),
       audit: await readAuditSetting(ctx.db),
+      backups: await readBackupsView(ctx),
     };
   },
 });

@@ -1,6 +1,6 @@
 /** All users, teams and groups for super admins, and the account columns that only administration writes. */
 import type { Knex } from 'knex';
-import type { GroupOverview, TeamOverview, UserSummary } from '../../../schemas/api/people.ts';
+import type { GroupOverview, TeamOverview, UserSummary } from '../../../schemas/api/identity/people.ts';
 import {
   type AccessPolicy,
   accessPolicyOf,

@@ -1,5 +1,5 @@
 /** Super admins unlink accounts from identity providers: one account, or all accounts of an issuer. */
-import { AccountsUnlinked, Done, UnlinkIssuer, UnlinkUser } from '../../../schemas/api/people.ts';
+import { AccountsUnlinked, Done, UnlinkIssuer, UnlinkUser } from '../../../schemas/api/identity/people.ts';
 import { preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../platform/operation/operation.ts';
 import {

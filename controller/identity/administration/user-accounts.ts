@@ -1,5 +1,5 @@
 /** Super admins lock, unlock and reset accounts. */
-import { Done, GivenPassword, SessionsEnded, UserId } from '../../../schemas/api/people.ts';
+import { Done, GivenPassword, SessionsEnded, UserId } from '../../../schemas/api/identity/people.ts';
 import { preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../platform/operation/operation.ts';
 import { createTemporaryPassword, turnOffTwoFactor } from '../access/index.ts';

@@ -11,7 +11,7 @@ import {
   UserId,
   UserInTeam,
   UserList,
-} from '../../../schemas/api/people.ts';
+} from '../../../schemas/api/identity/people.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';

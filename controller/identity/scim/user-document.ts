@@ -1,6 +1,6 @@
 /** The attributes of a SCIM user: how the account derives from them, and how a PATCH changes them. Pure. */
 import { hash } from 'node:crypto';
-import { EMAIL } from '../../../schemas/api/people.ts';
+import { EMAIL } from '../../../schemas/api/identity/people.ts';
 import { SCIM_LIMITS } from '../../../schemas/scim/common.ts';
 import type {
   EmailMatch,

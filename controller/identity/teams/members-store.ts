@@ -1,7 +1,7 @@
 /** Memberships of teams. */
 import type { Knex } from 'knex';
 import type { Role } from '../../../schemas/api/common.ts';
-import type { TeamMember } from '../../../schemas/api/people.ts';
+import type { TeamMember } from '../../../schemas/api/identity/people.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict } from '../../platform/operation/errors.ts';
 import type { TargetAccount } from './account-reach.ts';

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { TeamSummary } from '../../../schemas/api/people.ts';
+import type { TeamSummary } from '../../../schemas/api/identity/people.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict, notFound } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';

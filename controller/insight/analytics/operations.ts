@@ -12,7 +12,7 @@ import {
   MAX_COST_SERIES,
   MAX_COST_SINKS,
   TopPipelines,
-} from '../../../schemas/api/analytics.ts';
+} from '../../../schemas/api/insight/analytics.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, notFound } from '../../platform/operation/errors.ts';

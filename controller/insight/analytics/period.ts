@@ -1,5 +1,5 @@
 /** The time that an analysis looks at. Pure. */
-import type { AnalyticsRange } from '../../../schemas/api/analytics.ts';
+import type { AnalyticsRange } from '../../../schemas/api/insight/analytics.ts';
 
 const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 /** What bytes cost and what was saved. Pure. */
-import type { Volume } from '../../../schemas/api/analytics.ts';
+import type { Volume } from '../../../schemas/api/insight/analytics.ts';
 
 export interface Amounts {
   eventsIn: number;

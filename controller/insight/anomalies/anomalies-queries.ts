@@ -1,6 +1,6 @@
 /** Reads anomalies for lists and badges. Those of deleted pipelines are not seen. */
 import type { Knex } from 'knex';
-import type { Anomaly, AnomalySeverity, ListAnomalies } from '../../../schemas/api/anomalies.ts';
+import type { Anomaly, AnomalySeverity, ListAnomalies } from '../../../schemas/api/insight/anomalies.ts';
 
 const SELECT = `SELECT a.id, a.environment_id AS "environmentId", a.pipeline_id AS "pipelineId", p.name AS "pipelineName",
     a.metric, a.direction, a.severity, a.value, a.expected_low AS "expectedLow", a.expected_high AS "expectedHigh", a.sigma,

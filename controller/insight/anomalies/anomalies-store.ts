@@ -1,6 +1,6 @@
 /** Writes anomalies: those that a pass has found, what people decide about them, and their end. */
 import type { Knex } from 'knex';
-import type { AnomalyStatus } from '../../../schemas/api/anomalies.ts';
+import type { AnomalyStatus } from '../../../schemas/api/insight/anomalies.ts';
 import { type Column, rowsOf } from '../../database/unnest.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import type { Deviation } from './detection/evaluate.ts';

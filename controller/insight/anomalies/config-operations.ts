@@ -1,4 +1,4 @@
-import { AnomalyConfigView, UpdateAnomalyConfig } from '../../../schemas/api/anomalies.ts';
+import { AnomalyConfigView, UpdateAnomalyConfig } from '../../../schemas/api/insight/anomalies.ts';
 import { diffOf } from '../../platform/operation/audit-entry.ts';
 import { mutation, ownScope } from '../../platform/operation/operation.ts';
 import { metricsOf } from './config.ts';

@@ -3,7 +3,7 @@ import {
   ANOMALY_METRICS,
   type AnomalyMetric,
   type UpdateAnomalyConfig,
-} from '../../../schemas/api/anomalies.ts';
+} from '../../../schemas/api/insight/anomalies.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
 
 export type AnomalyConfig = UpdateAnomalyConfig;

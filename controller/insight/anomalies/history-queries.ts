@@ -1,6 +1,6 @@
 /** Reads what a pass compares: pipelines with their last deploy and nodes, deploys, and values by the hour. */
 import type { Knex } from 'knex';
-import type { AnomalyMetric } from '../../../schemas/api/anomalies.ts';
+import type { AnomalyMetric } from '../../../schemas/api/insight/anomalies.ts';
 
 export interface ComparedPipeline {
   pipelineId: string;

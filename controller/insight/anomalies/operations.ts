@@ -7,7 +7,7 @@ import {
   AnomalySeverities,
   type AnomalyStatus,
   ListAnomalies,
-} from '../../../schemas/api/anomalies.ts';
+} from '../../../schemas/api/insight/anomalies.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { nameOfActor } from '../../platform/operation/actor-name.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';

@@ -3,8 +3,8 @@
  * follows the number of batches. Baselines are made once an hour and live in the memory of the leader.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { AnomalyMetric } from '../../../schemas/api/anomalies.ts';
-import type { MetricsSeries } from '../../../schemas/api/metrics.ts';
+import type { AnomalyMetric } from '../../../schemas/api/insight/anomalies.ts';
+import type { MetricsSeries } from '../../../schemas/api/insight/metrics.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import type { PublishedSignal } from '../../platform/runtime/bus.ts';
 import { endUnseen, type FoundAnomaly, saveFound } from './anomalies-store.ts';

@@ -1,5 +1,10 @@
 /** Exports the part of the audit log that the user may see, newest first and in pages, so that no export is held in memory. */
-import { type AuditEntryView, EXPORT_LIMIT, ExportAudit, ExportBegins } from '../../../schemas/api/audit.ts';
+import {
+  type AuditEntryView,
+  EXPORT_LIMIT,
+  ExportAudit,
+  ExportBegins,
+} from '../../../schemas/api/insight/audit.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { mutation } from '../../platform/operation/operation.ts';
 import { auditQuery } from './operations.ts';

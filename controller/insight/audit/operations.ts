@@ -1,3 +1,4 @@
+import { NoInput } from '../../../schemas/api/common.ts';
 import {
   AUDIT_LIMIT,
   AuditAfter,
@@ -8,8 +9,7 @@ import {
   AuditWords,
   ListAudit,
   SCIM_ALL,
-} from '../../../schemas/api/audit.ts';
-import { NoInput } from '../../../schemas/api/common.ts';
+} from '../../../schemas/api/insight/audit.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
 import { ownScope, query, type Weight } from '../../platform/operation/operation.ts';

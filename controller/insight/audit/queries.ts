@@ -3,7 +3,7 @@
  * that a filter without matches does not read the whole log.
  */
 import type { Knex } from 'knex';
-import { type AuditEntryView, type AuditFilter, SCIM_ALL } from '../../../schemas/api/audit.ts';
+import { type AuditEntryView, type AuditFilter, SCIM_ALL } from '../../../schemas/api/insight/audit.ts';
 import { EVENT_COLUMNS } from './store.ts';
 
 export interface AuditViewer {

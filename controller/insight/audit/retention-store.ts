@@ -1,6 +1,6 @@
 /** Deletes the oldest part of the audit log and keeps the anchor: the link that the remaining log follows. */
 import type { Knex } from 'knex';
-import type { AuditEvent } from '../../../schemas/api/audit.ts';
+import type { AuditEvent } from '../../../schemas/api/insight/audit.ts';
 import { unavailable } from '../../platform/operation/errors.ts';
 import { claimSetting, readSetting, writeSetting } from '../../platform/runtime/settings-store.ts';
 import { type ChainKey, type ChainLink, GENESIS, macOf } from './chain/chain.ts';

@@ -2,7 +2,7 @@
  * Deletes events beyond the retention from the beginning of the audit log. Events are verified before they are deleted, so that
  * the deletion does not remove the traces of a manipulation.
  */
-import type { AuditEvent } from '../../../schemas/api/audit.ts';
+import type { AuditEvent } from '../../../schemas/api/insight/audit.ts';
 import { writeAudit } from '../../platform/operation/audit-writer.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { type ChainLink, follows, isBeginning } from './chain/chain.ts';

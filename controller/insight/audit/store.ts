@@ -1,6 +1,6 @@
 /** Rows of the audit log, with and without a number. */
 import type { Knex } from 'knex';
-import type { AuditEvent } from '../../../schemas/api/audit.ts';
+import type { AuditEvent } from '../../../schemas/api/insight/audit.ts';
 import { readSetting, writeSetting } from '../../platform/runtime/settings-store.ts';
 import { type ChainedEvent, type ChainKey, type ChainLink, GENESIS, macOf } from './chain/chain.ts';
 

@@ -2,7 +2,7 @@
  * Which events a user may see: events of their teams, events of git in their environments, and their own events without a
  * team, such as a sign-in. A super admin sees all.
  */
-import type { AuditFilter } from '../../../schemas/api/audit.ts';
+import type { AuditFilter } from '../../../schemas/api/insight/audit.ts';
 import { environmentScope, teamScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden } from '../../platform/operation/errors.ts';

@@ -1,5 +1,5 @@
 /** Open alerts as problems of an environment, beside what is derived from its state. Pure. */
-import type { Problem } from '../../../schemas/api/dashboard.ts';
+import type { Problem } from '../../../schemas/api/insight/dashboard.ts';
 import type { AlertMetric } from '../../../schemas/manifests/alert-rule.ts';
 
 export interface OpenAlert {

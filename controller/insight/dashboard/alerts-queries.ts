@@ -1,6 +1,6 @@
 /** Open, unmuted alerts of many environments in one statement. */
 import type { Knex } from 'knex';
-import { MAX_PROBLEMS } from '../../../schemas/api/dashboard.ts';
+import { MAX_PROBLEMS } from '../../../schemas/api/insight/dashboard.ts';
 import { ACKNOWLEDGED_HARM, ALERT_HARM, type OpenAlerts } from './alert-problems.ts';
 
 const HARM = `CASE metric ${Object.entries(ALERT_HARM)

@@ -1,5 +1,5 @@
 /** Counts nodes by health and pipelines by state. Pure. */
-import type { NodeCounts, PipelineCounts, PipelineState } from '../../../schemas/api/dashboard.ts';
+import type { NodeCounts, PipelineCounts, PipelineState } from '../../../schemas/api/insight/dashboard.ts';
 import type { NodeStatus, PipelineStatus } from '../../fleet/status/index.ts';
 
 export function countNodes(nodes: readonly NodeStatus[]): NodeCounts {

@@ -1,5 +1,5 @@
 /** The overview of environments: the state of git in each, joined with what runs there. */
-import { type EnvironmentOverview, MAX_PROBLEMS, type Pass } from '../../../schemas/api/dashboard.ts';
+import { type EnvironmentOverview, MAX_PROBLEMS, type Pass } from '../../../schemas/api/insight/dashboard.ts';
 import { gateEnds, UNBOUND } from '../../delivery/bindings/index.ts';
 import { type Joined, readStatusOfMany, sumGates, sumRates } from '../../fleet/status/index.ts';
 import type { Context } from '../../platform/operation/context.ts';

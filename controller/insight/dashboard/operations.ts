@@ -8,7 +8,7 @@ import {
   PipelineCards,
   RecentAudit,
   RecentPipelines,
-} from '../../../schemas/api/dashboard.ts';
+} from '../../../schemas/api/insight/dashboard.ts';
 import { type NodeStatus, readStatus, readStatusOfNodes, sumRates } from '../../fleet/status/index.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';

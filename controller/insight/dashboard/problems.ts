@@ -1,5 +1,5 @@
 /** The current problems of an environment, worst first. Pure. */
-import type { Problem } from '../../../schemas/api/dashboard.ts';
+import type { Problem } from '../../../schemas/api/insight/dashboard.ts';
 import type { Joined, NodeStatus, PipelineStatus } from '../../fleet/status/index.ts';
 import { alertProblems, NO_ALERTS, type OpenAlerts } from './alert-problems.ts';
 

@@ -1,5 +1,6 @@
 /** Queries over all environments that a user may see, each with a fixed number of statements. */
 import type { Knex } from 'knex';
+import type { CommitInfo } from '../../../schemas/api/delivery/git-sync.ts';
 import {
   MAX_NODE_CARDS,
   MAX_OVERVIEW_ENVIRONMENTS,
@@ -8,8 +9,7 @@ import {
   type Pass,
   type RecentAuditEntry,
   type RecentPipeline,
-} from '../../../schemas/api/dashboard.ts';
-import type { CommitInfo } from '../../../schemas/api/git-sync.ts';
+} from '../../../schemas/api/insight/dashboard.ts';
 import { allCounts, datedCommit, type GitMode } from '../../delivery/bindings/index.ts';
 
 export interface Viewer {

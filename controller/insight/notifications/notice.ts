@@ -1,6 +1,7 @@
 /** What is sent of one alert when it fires and when it is resolved. Whatever evaluates rules makes it. */
-import type { AlertRule } from '../../../schemas/api/alerts.ts';
+
 import type { LabelMap } from '../../../schemas/api/common.ts';
+import type { AlertRule } from '../../../schemas/api/insight/alerts.ts';
 
 export interface AlertNotice {
   eventId: string;

@@ -1,12 +1,12 @@
 /** A change notifies no UI: only the user who made it sees it. */
 import { NoInput } from '../../../schemas/api/common.ts';
-import { Done } from '../../../schemas/api/people.ts';
+import { Done } from '../../../schemas/api/identity/people.ts';
 import {
   SetUserPreference,
   UserPreference,
   UserPreferenceKey,
   UserPreferences,
-} from '../../../schemas/api/preferences.ts';
+} from '../../../schemas/api/insight/preferences.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';

@@ -1,6 +1,6 @@
 /** Preferences of users, one row per key. */
 import type { Knex } from 'knex';
-import type { UserPreferences } from '../../../schemas/api/preferences.ts';
+import type { UserPreferences } from '../../../schemas/api/insight/preferences.ts';
 import { unauthorized } from '../../platform/operation/errors.ts';
 
 export async function readPreferences(db: Knex, userId: string): Promise<UserPreferences> {

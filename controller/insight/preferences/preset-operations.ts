@@ -1,5 +1,5 @@
 import { Deleted } from '../../../schemas/api/common.ts';
-import { Done } from '../../../schemas/api/people.ts';
+import { Done } from '../../../schemas/api/identity/people.ts';
 import {
   CreateFilterPreset,
   FilterPreset,
@@ -9,7 +9,7 @@ import {
   PresetsOfScope,
   SetDefaultPreset,
   UpdateFilterPreset,
-} from '../../../schemas/api/preferences.ts';
+} from '../../../schemas/api/insight/preferences.ts';
 import { lockEnvironment } from '../../fleet/environments/index.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { diffOf } from '../../platform/operation/audit-entry.ts';

@@ -1,6 +1,6 @@
 /** Filter presets of environments. Callers that write lock the environment, so that the limit and the single default hold. */
 import type { Knex } from 'knex';
-import type { FilterPreset, PresetScope } from '../../../schemas/api/preferences.ts';
+import type { FilterPreset, PresetScope } from '../../../schemas/api/insight/preferences.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';

@@ -5,7 +5,10 @@
  */
 
 import { Input, Text } from '../../../schemas/api/common.ts';
-import { AppliedRecommendation, RecommendationId } from '../../../schemas/api/cost-recommendations.ts';
+import {
+  AppliedRecommendation,
+  RecommendationId,
+} from '../../../schemas/api/insight/cost-recommendations.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { lockHandmadePipeline, saveVersion, undeployPipeline } from '../../pipelines/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';

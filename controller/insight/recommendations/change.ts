@@ -1,7 +1,7 @@
 /** A recommended change as data, and what it makes of a graph and of a manifest. Pure. */
 import { stringify } from 'yaml';
-import type { RecommendedChange } from '../../../schemas/api/cost-recommendations.ts';
-import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
+import type { RecommendedChange } from '../../../schemas/api/insight/cost-recommendations.ts';
+import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines/graph.ts';
 import type { PlainManifest } from '../../delivery/bindings/index.ts';
 import { maskSensitive, normaliseGraph, unifiedDiff } from '../../pipelines/index.ts';
 import { preconditionFailed } from '../../platform/operation/errors.ts';

@@ -3,7 +3,7 @@ import type {
   RecommendationFigures,
   RecommendationType,
   RecommendedChange,
-} from '../../../schemas/api/cost-recommendations.ts';
+} from '../../../schemas/api/insight/cost-recommendations.ts';
 import { SAMPLE_RATE } from './rules.ts';
 
 export interface Explained {

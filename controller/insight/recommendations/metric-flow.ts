@@ -2,7 +2,7 @@
  * What of a graph decides about its costs: whether events of a sink may be sampled, and which fields become tags of metrics
  * without a limit. Pure. It sees the graph and no event: how many values a field has is not known here.
  */
-import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
+import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines/graph.ts';
 import { isRecord } from '../../platform/text/is-record.ts';
 
 export interface Drawn {

@@ -9,7 +9,7 @@ import {
   RecommendationId,
   RecommendationList,
   RecommendationSummary,
-} from '../../../schemas/api/cost-recommendations.ts';
+} from '../../../schemas/api/insight/cost-recommendations.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { nameOfActor } from '../../platform/operation/actor-name.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
@@ -150,26 +150,27 @@ export async function resolve(
   return presentRecommendation(ctx, await getRecommendation(ctx, record));
 }
 
-export const dismiss = mutation({
+/** What is decided without a change of the pipeline. */
+const decisionOperation = <N extends string>(
+  status: Decision['status'],
+  { name, summary, audit }: { name: N; summary: string; audit: string },
+) =>
+  mutation({
+    ...{ name, summary, audit, role: 'EDITOR', input: RecommendationId, output: CostRecommendation },
+    scope: ofEnvironment,
+    run: async (ctx, input) => resolve(ctx, await lockPending(ctx, input), { status }),
+  });
+
+export const dismiss = decisionOperation('DISMISSED', {
   name: 'costRecommendation.dismiss',
   summary: 'Dismiss a recommendation: it is not made again for 30 days',
-  role: 'EDITOR',
   audit: 'costRecommendation.dismissed',
-  input: RecommendationId,
-  output: CostRecommendation,
-  scope: ofEnvironment,
-  run: async (ctx, input) => resolve(ctx, await lockPending(ctx, input), { status: 'DISMISSED' }),
 });
 
-export const markApplied = mutation({
+export const markApplied = decisionOperation('APPLIED', {
   name: 'costRecommendation.markApplied',
   summary: 'Record that a recommendation was applied by other means: it is not made again for 30 days',
-  role: 'EDITOR',
   audit: 'costRecommendation.applied',
-  input: RecommendationId,
-  output: CostRecommendation,
-  scope: ofEnvironment,
-  run: async (ctx, input) => resolve(ctx, await lockPending(ctx, input), { status: 'APPLIED' }),
 });
 
 export const triggerAnalysis = mutation({

@@ -1,5 +1,5 @@
 /** A stored recommendation as readers see it: with its texts, and in money where the environment has a price. */
-import type { CostRecommendation } from '../../../schemas/api/cost-recommendations.ts';
+import type { CostRecommendation } from '../../../schemas/api/insight/cost-recommendations.ts';
 import { pullRequestUrl } from '../../delivery/pull-requests/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { costOf } from '../analytics/index.ts';

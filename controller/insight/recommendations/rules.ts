@@ -3,7 +3,7 @@ import type {
   RecommendationFigures,
   RecommendationType,
   RecommendedChange,
-} from '../../../schemas/api/cost-recommendations.ts';
+} from '../../../schemas/api/insight/cost-recommendations.ts';
 import { limitBefore, sampleBefore } from './change.ts';
 import { canSample, type Drawn, findSink, findUnboundedTags } from './metric-flow.ts';
 

@@ -5,7 +5,7 @@ import type {
   RecommendationStatus,
   RecommendationType,
   RecommendedChange,
-} from '../../../schemas/api/cost-recommendations.ts';
+} from '../../../schemas/api/insight/cost-recommendations.ts';
 import { rowsOf } from '../../database/unnest.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import type { Finding } from './rules.ts';

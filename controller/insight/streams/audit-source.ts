@@ -1,5 +1,5 @@
 /** The audit log as a source of streams: in the order of its numbers, which have no gaps. */
-import type { AuditEvent } from '../../../schemas/api/audit.ts';
+import type { AuditEvent } from '../../../schemas/api/insight/audit.ts';
 import { readChain, readHead } from '../audit/index.ts';
 import type { Source, SourceEntry } from './source.ts';
 

@@ -8,7 +8,7 @@ import {
   StreamId,
   StreamTest,
   UpdateStream,
-} from '../../../schemas/api/event-streams.ts';
+} from '../../../schemas/api/insight/event-streams.ts';
 import { OutgoingError } from '../../platform/net/outgoing/index.ts';
 import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';

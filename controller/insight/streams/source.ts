@@ -1,6 +1,6 @@
 /** What can be streamed. Another source is a file beside `audit-source.ts` and a line in `SOURCES`. */
 import type { Knex } from 'knex';
-import type { StreamSource } from '../../../schemas/api/event-streams.ts';
+import type { StreamSource } from '../../../schemas/api/insight/event-streams.ts';
 import { alertSource } from './alert-source.ts';
 import { auditSource } from './audit-source.ts';
 

@@ -1,6 +1,6 @@
 /** Stores streams: what they send where, and how far they have come. */
 import type { Knex } from 'knex';
-import type { StreamKind, StreamSource } from '../../../schemas/api/event-streams.ts';
+import type { StreamKind, StreamSource } from '../../../schemas/api/insight/event-streams.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict } from '../../platform/operation/errors.ts';
 

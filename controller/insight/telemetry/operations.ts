@@ -18,7 +18,7 @@ import {
   PipelineMetrics,
   PipelineMetricsByHours,
   RecentRates,
-} from '../../../schemas/api/metrics.ts';
+} from '../../../schemas/api/insight/metrics.ts';
 import { readStatus, sumRates } from '../../fleet/status/index.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
 import { listComponentReports, watchPipeline } from '../../pipelines/index.ts';
@@ -27,6 +27,7 @@ import { query } from '../../platform/operation/operation.ts';
 import type { EnvironmentFilter, SeriesOptions } from './minutes/minute-store.ts';
 import { componentsNow } from './series/components-now.ts';
 import { emptySeries } from './series/empty-series.ts';
+import { readEnvironmentMarks } from './series/environment-marks-queries.ts';
 import { readAlertMarks, readHourExits, readMarks } from './series/marks-queries.ts';
 import {
   environmentSource,
@@ -41,6 +42,8 @@ import { isByHours, type Window, windowByHours, windowOf } from './series/window
 const MINUTES = { pipeline: 60, components: 5, latency: 60 } as const;
 const HOURS = 24;
 const CHART_HOURS = { '1h': 1, '6h': 6, '1d': 24, '7d': 168 } as const;
+/** Of an environment: longer times are read by the hour. */
+const MAX_ADDED_MINUTES = 1_440;
 
 const shown = ({ from, to, stepSeconds }: Window) => ({
   from: new Date(from),
@@ -233,29 +236,36 @@ function chartReader({ db, services: { minutes }, clock }: Context, byHours: boo
 
 export const chartMetrics = query({
   name: 'dashboard.chartMetrics',
-  summary: 'What an environment moved over time: all together, or by pipeline or node',
+  summary:
+    'What an environment moved over time: all together, or by pipeline or node; and what happened meanwhile',
   role: 'VIEWER',
   input: ChartMetricsInput,
   output: ChartMetrics,
   weight: 'heavy',
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
-  async run(ctx, { environmentId, nodeIds = null, pipelineIds = null, range = '1h', groupBy = 'aggregate' }) {
-    const window = windowOf(CHART_HOURS[range] * 60, ctx.clock.now());
+  async run(ctx, { environmentId, nodeIds = null, pipelineIds = null, range = '1h', end, ...input }) {
+    const { groupBy = 'aggregate', minutes = CHART_HOURS[range] * 60 } = input;
     // 1,000 pipelines by the minute are too many to add up.
-    const byHours = range === '7d';
-    const hourly = byHours ? windowByHours(window) : window;
+    const byHours = minutes > MAX_ADDED_MINUTES;
+    const whole = windowOf(minutes, endOf(ctx, end));
+    const window = byHours && !isByHours(whole) ? windowByHours(whole) : whole;
     const filter = { environmentId, nodeIds, pipelineIds, groupBy };
     const read = chartReader(ctx, byHours);
+    const answer = {
+      environmentId,
+      ...shown(window),
+      marks: await readEnvironmentMarks(ctx.db, filter, window),
+    };
     if (groupBy === 'aggregate') {
-      const [all = emptySeries('', hourly)] = await read.series(filter, { window: hourly, extremes: true });
-      return { environmentId, ...shown(hourly), series: [all], total: 1 };
+      const [all = emptySeries('', window)] = await read.series(filter, { window, extremes: true });
+      return { ...answer, series: [all], total: 1 };
     }
-    const { ids, total } = await read.largest(filter, hourly);
+    const { ids, total } = await read.largest(filter, window);
     const largest = { ...filter, ...(groupBy === 'node' ? { nodeIds: ids } : { pipelineIds: ids }) };
-    const series = await read.series(largest, { window: hourly, extremes: false });
+    const series = await read.series(largest, { window, extremes: false });
     const names = await namesOf(ctx.db, groupBy === 'node' ? 'nodes' : 'pipelines', ids);
     const byId = new Map(series.map((one) => [one.id, { ...one, name: names.get(one.id) ?? null }]));
-    return { environmentId, ...shown(hourly), series: ids.flatMap((id) => byId.get(id) ?? []), total };
+    return { ...answer, series: ids.flatMap((id) => byId.get(id) ?? []), total };
   },
 });
 

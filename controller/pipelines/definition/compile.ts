@@ -1,5 +1,5 @@
 /** Compiles a definition to what is stored and served: the graph and the engine's YAML. */
-import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
+import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines/graph.ts';
 import { isDefaultDataDir } from './default-data-dir.ts';
 import {
   type Component,

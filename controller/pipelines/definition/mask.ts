@@ -1,5 +1,6 @@
 /** Masks config values that look like credentials, for users who may only read. */
 import { isPair, isScalar, parseDocument, visit } from 'yaml';
+import { MASK } from '../../../schemas/pipelines/mask.ts';
 
 const SENSITIVE =
   /pass(word|wd|phrase)?$|pwd$|secret|token|(api|access|private|license|account|shared|signing|encryption|auth)[-_]?key|credential|authorization|cookie|connection[-_]?string/i;
@@ -8,7 +9,8 @@ const SENSITIVE_NUMBER = /(pass(word|wd|phrase)?|pwd|secret|token|key)$/i;
 const URL_WITH_PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^/\s:@]*:(?!\$\{[A-Za-z0-9_.]+\}@)[^/\s]+@/i;
 const PLACEHOLDER = /^\$\{[A-Za-z0-9_.]+\}$/;
 
-const MASK = '••••••';
+export { MASK };
+
 /** Shorter values would also mask ordinary words of a text. */
 const MIN_MASKED_CHARS = 4;
 

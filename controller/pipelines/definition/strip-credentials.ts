@@ -1,5 +1,5 @@
 /** Removes the plain-text credentials from configs that are copied to another environment or team. */
-import type { GraphNode } from '../../../schemas/api/pipelines.ts';
+import type { GraphNode } from '../../../schemas/api/pipelines/graph.ts';
 import { pointerTo } from '../../platform/yaml/pointer.ts';
 import { isSensitive } from './mask.ts';
 

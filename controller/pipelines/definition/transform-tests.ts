@@ -1,6 +1,6 @@
 /** Runs the tests of a pipeline's manifest: the input events of a transform, and a condition on its output. */
 import { closest, distance } from 'fastest-levenshtein';
-import type { TestResult } from '../../../schemas/api/git-plan.ts';
+import type { TestResult } from '../../../schemas/api/delivery/git-plan.ts';
 import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
 import type { EngineChecks, TransformCase, Verdict } from '../engine/index.ts';
 import { type Component, componentsOf, type Definition, outputsOf } from './definition.ts';

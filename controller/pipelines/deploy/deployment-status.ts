@@ -1,10 +1,11 @@
 /** The state of a deployment: one version on its way to the nodes, identified by the id of the version. */
-import { Deployment, DeploymentId } from '../../../schemas/api/pipelines.ts';
+import { Deployment, DeploymentId } from '../../../schemas/api/pipelines/deployments.ts';
 import { readStatus } from '../../fleet/status/index.ts';
 import { objectScope } from '../../identity/access/index.ts';
 import { notFound } from '../../platform/operation/errors.ts';
 import { query } from '../../platform/operation/operation.ts';
-import { findPipeline, findVersion } from '../lifecycle/store.ts';
+import { findPipeline } from '../lifecycle/store.ts';
+import { findVersion } from '../lifecycle/versions-store.ts';
 
 export const deployment = query({
   name: 'pipeline.deployment',

@@ -8,7 +8,11 @@ import { parse } from 'yaml';
 import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
 import { continueRollouts, endActive, startRollouts } from '../../delivery/rollouts/index.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';
-import { type DeployedVersions, readServedVersions, type ServedVersion } from '../lifecycle/store.ts';
+import {
+  type DeployedVersions,
+  readServedVersions,
+  type ServedVersion,
+} from '../lifecycle/deployed-store.ts';
 
 export interface RolloutDecision {
   /** The version of all nodes that are not canary nodes; null for none. */

@@ -3,17 +3,16 @@
  * immutable.
  */
 import type { Static } from 'typebox';
-import { OrGit } from '../../../schemas/api/git-words.ts';
+import { OrGit } from '../../../schemas/api/delivery/git-words.ts';
 import {
-  CreateVersion,
   Deployed,
   DeployPipeline,
   Retried,
   RetryVersion,
-  RollbackPipeline,
   Undeployed,
   UndeployPipeline,
-} from '../../../schemas/api/pipelines.ts';
+} from '../../../schemas/api/pipelines/deployments.ts';
+import { CreateVersion, RollbackPipeline } from '../../../schemas/api/pipelines/versions.ts';
 import { ROLLED_BACK_JOB } from '../../delivery/ownership/index.ts';
 import { assertNoRollout } from '../../delivery/rollouts/index.ts';
 import { objectScope } from '../../identity/access/index.ts';
@@ -24,7 +23,8 @@ import { mutation } from '../../platform/operation/operation.ts';
 import { graphOfConfig } from '../graph/engine-yaml.ts';
 import { getPipeline, lockPipeline, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
 import { publishPipelineChange } from '../lifecycle/publish-change.ts';
-import { findVersionContent, updatePipeline } from '../lifecycle/store.ts';
+import { updatePipeline } from '../lifecycle/store.ts';
+import { findVersionContent } from '../lifecycle/versions-store.ts';
 import { withLiveLinks } from '../shared-components/links.ts';
 import {
   addVersion,

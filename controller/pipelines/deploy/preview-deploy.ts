@@ -1,10 +1,11 @@
 /** deploy.preview: the config that a deploy would serve, its checks, and the difference from the deployed one. */
-import type { DeployPreview } from '../../../schemas/api/pipelines.ts';
+import type { DeployPreview } from '../../../schemas/api/pipelines/deployments.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { maskSensitiveIn, maskYaml } from '../definition/mask.ts';
 import { validateGraph } from '../graph/validate-graph.ts';
 import { renderStored } from '../lifecycle/lock-pipeline.ts';
-import { findLatestVersion, findVersionContent, type PipelineRecord } from '../lifecycle/store.ts';
+import type { PipelineRecord } from '../lifecycle/store.ts';
+import { findLatestVersion, findVersionContent } from '../lifecycle/versions-store.ts';
 import { unifiedDiff } from '../versions/unified-diff.ts';
 
 /** `all` is true if the reader may see credentials. */

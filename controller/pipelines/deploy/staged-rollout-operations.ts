@@ -1,6 +1,6 @@
 /** Staged rollouts: some nodes get a version first, the others when the rollout is broadened by a user or by its verdict. */
 import type { Static } from 'typebox';
-import { ChangedRollout, CreateRollout, WhichRollout } from '../../../schemas/api/rollouts.ts';
+import { ChangedRollout, CreateRollout, WhichRollout } from '../../../schemas/api/delivery/rollouts.ts';
 import { matchesSelector, selectorText } from '../../../schemas/pipelines/selector.ts';
 import {
   describedInGit,
@@ -25,7 +25,8 @@ import { badRequest, conflict, notFound, preconditionFailed } from '../../platfo
 import { mutation } from '../../platform/operation/operation.ts';
 import { getPipeline, lockPipelineHolding, renderStored } from '../lifecycle/lock-pipeline.ts';
 import { publishPipelineChange } from '../lifecycle/publish-change.ts';
-import { findVersionContent, type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
+import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
+import { findVersionContent } from '../lifecycle/versions-store.ts';
 import { addVersion, assertDeployable, rollBackActiveRollout } from '../versions/create-version.ts';
 
 /** @throws PRECONDITION_FAILED if git manages the pipeline: its canary is set in the manifest */

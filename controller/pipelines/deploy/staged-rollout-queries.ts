@@ -4,7 +4,7 @@ import {
   OfPipelineRollout,
   type Rollout,
   RolloutList,
-} from '../../../schemas/api/rollouts.ts';
+} from '../../../schemas/api/delivery/rollouts.ts';
 import {
   findActiveRollout,
   listRollouts,

@@ -3,7 +3,7 @@
  * version.
  */
 import Type from 'typebox';
-import type { RolloutVerdict } from '../../../schemas/api/rollouts.ts';
+import type { RolloutVerdict } from '../../../schemas/api/delivery/rollouts.ts';
 import { beginHealthCheck, findRollout, type Observed } from '../../delivery/rollouts/index.ts';
 import { objectScope } from '../../identity/access/index.ts';
 import { notFound } from '../../platform/operation/errors.ts';

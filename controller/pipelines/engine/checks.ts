@@ -5,7 +5,10 @@ import { type CatalogueReader, createCatalogueReader } from './schema/catalogue.
 import { explainUntagged, UNTAGGED } from './schema/explain-untagged.ts';
 import { KNOWN_COMPONENTS } from './schema/known-components.ts';
 import type { ComponentKind } from './schema/schema-components.ts';
+import type { TransformRun, TypedEvent } from './transform-tests/run-transform.ts';
 import { createTestRunner, type TestRunner } from './transform-tests/runner.ts';
+import { metadataKeyOf, type TransformCase } from './transform-tests/test-case.ts';
+import { stepOf } from './transform-tests/transform-step.ts';
 import { createConfigValidator } from './validate-config.ts';
 import { reviewByEngine } from './vrl/review-by-engine.ts';
 import { createVrlCompiler } from './vrl/vrl-compiler.ts';
@@ -49,6 +52,12 @@ export interface EngineChecks {
 export interface Engine extends EngineChecks, Pick<CatalogueReader, 'catalogue' | 'componentSchema'> {
   /** Runs a program on the JSON of one object; `caller` may have four under way. Throws TOO_MANY_REQUESTS beyond that. */
   testProgram(program: Program, event: string, caller: string): Promise<VrlTest>;
+  /** What leaves a transform for each event, as far as the VRL compiler at hand can run it. Limits as above. */
+  runTransform(
+    transform: Pick<TransformCase, 'key' | 'type' | 'options'>,
+    events: readonly TypedEvent[],
+    caller: string,
+  ): Promise<TransformRun>;
 }
 
 declare module '../../platform/operation/context.ts' {
@@ -110,6 +119,12 @@ export function createEngineChecks(options: { engineBin: string | null; log: Log
         return test;
       if (test.success || !(await compiles(program))) return test;
       return takenByEngineOnly(test);
+    },
+    async runTransform(transform, events, caller) {
+      const step = stepOf(transform);
+      if (typeof step === 'string') return { status: 'unknown', reason: step };
+      const played = { key: transform.key, step, metadataKey: metadataKeyOf({}) };
+      return tester.run(played, events, caller);
     },
     testTransforms: runner.testTransforms,
     async knowsType(kind, type) {

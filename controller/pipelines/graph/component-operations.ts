@@ -1,5 +1,7 @@
 /** Sums the component counters of all nodes. */
-import type { ComponentThroughput, GraphNode, PipelineOnNode } from '../../../schemas/api/pipelines.ts';
+
+import type { GraphNode } from '../../../schemas/api/pipelines/graph.ts';
+import type { ComponentThroughput, PipelineOnNode } from '../../../schemas/api/pipelines/on-nodes.ts';
 
 /** Counters as heartbeats store them, and rates between the last two reports. */
 export interface StoredComponent {

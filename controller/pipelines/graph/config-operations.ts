@@ -1,7 +1,8 @@
 /** Reads and replaces the configuration of a pipeline as one text, without a version or a deploy. */
 import { isDeepStrictEqual } from 'node:util';
-import { OrGit } from '../../../schemas/api/git-words.ts';
-import { OfPipeline, PipelineConfig, SaveConfig } from '../../../schemas/api/pipelines.ts';
+import { OrGit } from '../../../schemas/api/delivery/git-words.ts';
+import { PipelineConfig, SaveConfig } from '../../../schemas/api/pipelines/graph.ts';
+import { OfPipeline } from '../../../schemas/api/pipelines/pipelines.ts';
 import { objectScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';

@@ -2,7 +2,7 @@
  * Reads an engine config into a graph, and locates findings in its text. Rendering a graph and reading the text again returns
  * the same graph. What the text cannot contain (titles, positions, disabled components) comes from the previous graph.
  */
-import { type GraphNode, MAX_GRAPH_EDGES, MAX_GRAPH_NODES } from '../../../schemas/api/pipelines.ts';
+import { type GraphNode, MAX_GRAPH_EDGES, MAX_GRAPH_NODES } from '../../../schemas/api/pipelines/graph.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { composeDocuments, syntaxFinding, type YamlFault } from '../../platform/yaml/documents.ts';
@@ -10,7 +10,7 @@ import { locate, locateInText, type YamlText } from '../../platform/yaml/locate.
 import { plainValue } from '../../platform/yaml/plain-value.ts';
 import { pointerTo } from '../../platform/yaml/pointer.ts';
 import { withPlainVariables } from '../../secrets/index.ts';
-import { explainMissing } from '../definition/checks.ts';
+import { explainMissing } from '../definition/checks/check-graph.ts';
 import { compile } from '../definition/compile.ts';
 import { componentsOf, type Definition, resolveInput, SECTIONS } from '../definition/definition.ts';
 import { definitionOf, type Graph, MAX_GRAPH_BYTES, normaliseGraph } from './graph.ts';

@@ -1,7 +1,7 @@
 /** Operations on the graph of a pipeline: save, render while it is edited, and read from an engine config. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Static } from 'typebox';
-import { OrGit } from '../../../schemas/api/git-words.ts';
+import { OrGit } from '../../../schemas/api/delivery/git-words.ts';
 import {
   type GraphNode,
   ReadGraph,
@@ -10,7 +10,7 @@ import {
   RenderGraph,
   SavedGraph,
   SaveGraph,
-} from '../../../schemas/api/pipelines.ts';
+} from '../../../schemas/api/pipelines/graph.ts';
 import { objectScope } from '../../identity/access/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { badRequest, conflict } from '../../platform/operation/errors.ts';

@@ -1,5 +1,5 @@
 /** The graph as users edit it: normalized when it is saved, and converted to a definition for checks and rendering. */
-import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
+import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines/graph.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import type { Definition } from '../definition/definition.ts';

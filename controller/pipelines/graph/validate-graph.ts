@@ -1,6 +1,7 @@
 /** Runs the checks on a graph or config text and returns errors with component and position. */
 import type { Static } from 'typebox';
-import type { ConfigValidity, RenderedGraph, ValidationError } from '../../../schemas/api/pipelines.ts';
+import type { RenderedGraph } from '../../../schemas/api/pipelines/graph.ts';
+import type { ConfigValidity, ValidationError } from '../../../schemas/api/pipelines/validation.ts';
 import { readNodeEngines } from '../../fleet/engines/index.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import { badRequest, type DomainError } from '../../platform/operation/errors.ts';
@@ -10,7 +11,8 @@ import {
   configVariables,
 } from '../../secrets/certificates/index.ts';
 import { secretReferences } from '../../secrets/index.ts';
-import { type CheckReport, checkPipeline, checkTypesOnNodes, type Finding } from '../definition/checks.ts';
+import { checkPipeline, checkTypesOnNodes } from '../definition/checks/check-pipeline.ts';
+import type { CheckReport, Finding } from '../definition/checks/finding.ts';
 import { compile } from '../definition/compile.ts';
 import { componentsOf } from '../definition/definition.ts';
 import { positionInConfig, readEngineConfig } from './engine-yaml.ts';
@@ -83,7 +85,7 @@ export function validationFailed(errors: readonly ValidationError[]): DomainErro
 }
 
 /** All secrets and certificates that a text names, as if the environment had them. */
-const variablesNamedIn = (text: string): Set<string> =>
+export const variablesNamedIn = (text: string): Set<string> =>
   new Set([
     ...secretReferences(text).map(({ variable }) => variable),
     ...certificateReferences(text).map(certificateVariable),

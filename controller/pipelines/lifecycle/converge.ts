@@ -18,16 +18,10 @@ import type { Definition } from '../definition/definition.ts';
 import { planRollouts, readRolloutVersions, servesTheSame } from '../deploy/git-rollouts.ts';
 import { assertNoCycles, lockOrder } from '../order/index.ts';
 import { rollBackActiveRollout } from '../versions/create-version.ts';
+import { type DeployedVersions, readDeployedVersions } from './deployed-store.ts';
 import { publishPipelineChanges } from './publish-change.ts';
-import {
-  type DeployedVersions,
-  insertVersions,
-  type NewVersion,
-  PIPELINE_COLUMNS,
-  pipelineColumns,
-  readDeployedVersions,
-  stampVersion,
-} from './store.ts';
+import { PIPELINE_COLUMNS, pipelineColumns } from './store.ts';
+import { insertVersions, type NewVersion, stampVersion } from './versions-store.ts';
 
 export const convergePipelines = mutation({
   name: 'pipeline.converge',

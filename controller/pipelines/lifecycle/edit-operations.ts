@@ -2,7 +2,7 @@
 
 import type { Static } from 'typebox';
 import { Id, Input } from '../../../schemas/api/common.ts';
-import { OrGit } from '../../../schemas/api/git-words.ts';
+import { OrGit } from '../../../schemas/api/delivery/git-words.ts';
 import {
   CreatePipeline,
   DeletedPipeline,
@@ -12,7 +12,7 @@ import {
   PromotedPipeline,
   PromotePipeline,
   UpdatePipeline,
-} from '../../../schemas/api/pipelines.ts';
+} from '../../../schemas/api/pipelines/pipelines.ts';
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import { lockRow, PURGE_JOB, TOMBSTONE_HOURS } from '../../delivery/ownership/index.ts';
 import { findEnvironment } from '../../fleet/environments/index.ts';

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { GraphNode } from '../../../schemas/api/pipelines.ts';
+import type { GraphNode } from '../../../schemas/api/pipelines/graph.ts';
 import { lockEditable, lockHandmade, lockHolding } from '../../delivery/ownership/index.ts';
 import { findActiveRollout } from '../../delivery/rollouts/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { notFound } from '../../platform/operation/errors.ts';
 import { compile } from '../definition/compile.ts';
 import { definitionOf, type Graph } from '../graph/graph.ts';
-import { findPipeline, findVersionContent, type PipelineRecord } from './store.ts';
+import { findPipeline, type PipelineRecord } from './store.ts';
+import { findVersionContent } from './versions-store.ts';
 
 /** @throws NOT_FOUND */
 export async function getPipeline(ctx: Pick<Context, 'db'>, id: string): Promise<PipelineRecord> {

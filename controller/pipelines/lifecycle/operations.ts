@@ -1,22 +1,25 @@
 import type { Static } from 'typebox';
 import {
-  CompareVersions,
-  ConfigValidity,
   DeployEnvironmentInfo,
   DeploymentStatus,
   DeployPreview,
+} from '../../../schemas/api/pipelines/deployments.ts';
+import {
   GetPipeline,
-  GetVersion,
   ListPipelines,
   OfPipeline,
   Pipeline,
   PipelineList,
   type PipelineSummary,
-  ValidateConfig,
+} from '../../../schemas/api/pipelines/pipelines.ts';
+import { ConfigValidity, ValidateConfig } from '../../../schemas/api/pipelines/validation.ts';
+import {
+  CompareVersions,
+  GetVersion,
   Version,
   VersionDiff,
   VersionList,
-} from '../../../schemas/api/pipelines.ts';
+} from '../../../schemas/api/pipelines/versions.ts';
 import { selectorText } from '../../../schemas/pipelines/selector.ts';
 import { findEnvironment } from '../../fleet/environments/index.ts';
 import { memoizePerJoin, type PipelineStatus, readStatus, versionForNode } from '../../fleet/status/index.ts';
@@ -30,14 +33,10 @@ import { previewDeploy } from '../deploy/preview-deploy.ts';
 import { componentThroughput } from '../graph/component-operations.ts';
 import { validateConfigText } from '../graph/validate-graph.ts';
 import { unifiedDiff } from '../versions/unified-diff.ts';
+import { listComponentReports } from './deployed-store.ts';
 import { hasConfigChanges } from './lock-pipeline.ts';
-import {
-  findPipeline,
-  findVersion,
-  listComponentReports,
-  listVersions,
-  type PipelineRecord,
-} from './store.ts';
+import { findPipeline, type PipelineRecord } from './store.ts';
+import { findVersion, listVersions } from './versions-store.ts';
 import { watchPipeline } from './watched-pipelines.ts';
 
 /** Only users who may change a pipeline see config values that look like credentials. */

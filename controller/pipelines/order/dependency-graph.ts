@@ -1,5 +1,5 @@
 /** The dependency graph of an environment, joined from both sources. Pure. */
-import type { Dependency, OtherPipeline } from '../../../schemas/api/pipeline-order.ts';
+import type { Dependency, OtherPipeline } from '../../../schemas/api/pipelines/pipeline-order.ts';
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import type { OrderedPipeline, StoredDependency } from './dependency-store.ts';
 

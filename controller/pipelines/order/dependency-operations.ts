@@ -1,5 +1,5 @@
 import { Deleted } from '../../../schemas/api/common.ts';
-import { OrGit } from '../../../schemas/api/git-words.ts';
+import { OrGit } from '../../../schemas/api/delivery/git-words.ts';
 import {
   AddDependency,
   DependenciesOf,
@@ -10,7 +10,7 @@ import {
   DependencyList,
   ListCandidates,
   OtherPipelines,
-} from '../../../schemas/api/pipeline-order.ts';
+} from '../../../schemas/api/pipelines/pipeline-order.ts';
 import { lockEditable } from '../../delivery/ownership/index.ts';
 import { readStatus } from '../../fleet/status/index.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';

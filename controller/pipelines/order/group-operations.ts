@@ -6,7 +6,7 @@ import {
   PipelineGroupId,
   PipelineGroupList,
   UpdatePipelineGroup,
-} from '../../../schemas/api/pipeline-order.ts';
+} from '../../../schemas/api/pipelines/pipeline-order.ts';
 import { environmentScope, objectScope } from '../../identity/access/index.ts';
 import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';

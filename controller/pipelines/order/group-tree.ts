@@ -1,5 +1,5 @@
 /** The groups of an environment as a tree. Pure. */
-import { MAX_GROUP_LEVELS } from '../../../schemas/api/pipeline-order.ts';
+import { MAX_GROUP_LEVELS } from '../../../schemas/api/pipelines/pipeline-order.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
 
 export interface GroupNode {

@@ -1,5 +1,5 @@
 /** Validates a test event that a user typed. */
-import { MAX_EVENT_BYTES } from '../../../schemas/api/engine.ts';
+import { MAX_EVENT_BYTES } from '../../../schemas/api/pipelines/engine.ts';
 import { badRequest, type DomainError, messageOf } from '../../platform/operation/errors.ts';
 
 const EXAMPLE = 'write one object, for example {"message": "hello", "status": 200}';

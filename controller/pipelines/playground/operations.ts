@@ -5,7 +5,7 @@ import {
   EngineCatalogue,
   TestVrl,
   VrlTestResult,
-} from '../../../schemas/api/engine.ts';
+} from '../../../schemas/api/pipelines/engine.ts';
 import type { Actor } from '../../platform/operation/context.ts';
 import { ownScope, query } from '../../platform/operation/operation.ts';
 import { checkEvent } from './event.ts';

@@ -1,6 +1,6 @@
 /** Links to shared components, in graphs that are copied or restored: the shared component may be deleted. */
 import type { Knex } from 'knex';
-import type { GraphNode } from '../../../schemas/api/pipelines.ts';
+import type { GraphNode } from '../../../schemas/api/pipelines/graph.ts';
 import { lockSharedComponents } from './store.ts';
 
 export const linkedIds = (nodes: readonly GraphNode[]): string[] =>

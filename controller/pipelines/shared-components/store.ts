@@ -1,6 +1,6 @@
 /** Stores shared components. Their uses are read from the graphs. */
 import type { Knex } from 'knex';
-import type { SharedComponent } from '../../../schemas/api/shared-components.ts';
+import type { SharedComponent } from '../../../schemas/api/pipelines/shared-components.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict } from '../../platform/operation/errors.ts';
 

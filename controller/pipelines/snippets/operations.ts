@@ -6,7 +6,7 @@ import {
   SnippetId,
   SnippetList,
   UpdateSnippet,
-} from '../../../schemas/api/snippets.ts';
+} from '../../../schemas/api/pipelines/snippets.ts';
 import { objectScope, teamScope } from '../../identity/access/index.ts';
 import { lockTeam } from '../../identity/teams/index.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';

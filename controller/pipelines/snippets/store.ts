@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Snippet } from '../../../schemas/api/snippets.ts';
+import type { Snippet } from '../../../schemas/api/pipelines/snippets.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';

@@ -6,7 +6,7 @@ import {
   Template,
   TemplateId,
   TemplateList,
-} from '../../../schemas/api/templates.ts';
+} from '../../../schemas/api/pipelines/templates.ts';
 import { objectScope, teamScope } from '../../identity/access/index.ts';
 import { lockTeam } from '../../identity/teams/index.ts';
 import type { MutationContext } from '../../platform/operation/context.ts';

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
-import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
-import type { Template, TemplateSummary } from '../../../schemas/api/templates.ts';
+import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines/graph.ts';
+import type { Template, TemplateSummary } from '../../../schemas/api/pipelines/templates.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { conflict } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';

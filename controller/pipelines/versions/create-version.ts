@@ -7,13 +7,8 @@ import { assertGraphSize, type Graph } from '../graph/graph.ts';
 import { validateGraph, validationFailed } from '../graph/validate-graph.ts';
 import { getPipeline, renderStored } from '../lifecycle/lock-pipeline.ts';
 import { publishPipelineChange } from '../lifecycle/publish-change.ts';
-import {
-  insertVersions,
-  type NewVersion,
-  nextVersionNumber,
-  type PipelineRecord,
-  updatePipeline,
-} from '../lifecycle/store.ts';
+import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
+import { insertVersions, type NewVersion, nextVersionNumber } from '../lifecycle/versions-store.ts';
 
 /** @throws BAD_REQUEST with `validationErrors` */
 export async function assertDeployable(ctx: Context, environmentId: string, graph: Graph): Promise<string> {

@@ -18,6 +18,9 @@ export const SEALED_COLUMNS = [
   { table: 'webhook_endpoints', column: 'sealed_headers' },
   { table: 'event_streams', column: 'sealed_headers' },
   { table: 'event_streams', column: 'sealed_signing_secret' },
+  { table: 'config_migrations', column: 'sealed_original' },
+  { table: 'ai_providers', column: 'sealed_api_key' },
+  { table: 'backup_settings', column: 'sealed_secret_access_key' },
 ] as const;
 
 export type SealedTable = (typeof SEALED_COLUMNS)[number]['table'];

@@ -9,7 +9,7 @@ export const AUDIT_LOOP = 'audit';
 
 /** One row an entry; a mutation without entries leaves one row too. */
 export async function writeAudit(
-  ctx: Pick<Context, 'db' | 'actor' | 'ipAddress'> & { services: Pick<Services, 'bus'> },
+  ctx: Pick<Context, 'db' | 'actor' | 'ipAddress' | 'via'> & { services: Pick<Services, 'bus'> },
   scope: Scope,
   entries: readonly AuditEntry[],
   action: string,
@@ -25,7 +25,7 @@ export async function writeAudit(
     entity_type: entry.entityType,
     entity_id: entry.entityId,
     diff: entry.diff ? JSON.stringify(entry.diff) : null,
-    metadata: entry.metadata ? JSON.stringify(entry.metadata) : null,
+    metadata: entry.metadata || ctx.via ? JSON.stringify({ ...entry.metadata, ...viaOf(ctx) }) : null,
     ip_address: ctx.ipAddress,
     team_id: entry.teamId ?? scope.teamId,
     environment_id: entry.environmentId ?? scope.environmentId ?? null,
@@ -34,6 +34,8 @@ export async function writeAudit(
   await ctx.db('audit_log').insert(rows);
   await ctx.services.bus.publish(ctx.db, { type: 'wake', loop: AUDIT_LOOP, key: '', trigger: 'written' });
 }
+
+const viaOf = ({ via }: Pick<Context, 'via'>) => (via ? { via } : {});
 
 /** `user_id` is a service account's own id where one acted: names are free again after a revocation. */
 function who(actor: Actor): { user_id: string | null; user_email: string | null } {

@@ -3,8 +3,8 @@
 import type { Knex } from 'knex';
 import type { Clock } from '../../../reconcilers/engine/clock.ts';
 import type { Role } from '../../../schemas/api/common.ts';
-import type { Obligation as RequiredAction } from '../../../schemas/api/people.ts';
-import type { Permission } from '../../../schemas/api/service-accounts.ts';
+import type { Obligation as RequiredAction } from '../../../schemas/api/identity/people.ts';
+import type { Permission } from '../../../schemas/api/identity/service-accounts.ts';
 import type { Keyring } from '../crypto/keyring.ts';
 import type { Bus } from '../runtime/bus.ts';
 import type { Jobs } from '../runtime/jobs.ts';
@@ -60,6 +60,13 @@ export interface Context {
   requestId: string;
   ipAddress: string | null;
   services: Services;
+  /**
+   * Set for a caller who may propose changes and make none: a mutation becomes a proposal to git, under every policy of edits,
+   * or it is refused and rolled back. The text ends the refusal: what the caller can do.
+   */
+  onlyProposals?: string;
+  /** How the caller came in, where that is more than the usual: stands in the metadata of audit rows. */
+  via?: Readonly<Record<string, string>>;
   /** Run first in every transaction of a mutation: refuses the writes of a reconciler that has lost its lease. */
   fence?: (tx: Knex) => Promise<void>;
   /**
@@ -75,6 +82,8 @@ export interface RollbackOutcome {
   action: string;
   entry: AuditEntry;
   result: { output: unknown } | { refusal: Error };
+  /** Run in the transaction of the audit row: what must be stored with it. */
+  store?: (tx: Knex) => Promise<void>;
 }
 
 /**

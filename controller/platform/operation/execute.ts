@@ -7,10 +7,11 @@
  */
 import type { Static } from 'typebox';
 import { retryOnDeadlock } from '../../database/retry.ts';
+import { isRecord } from '../text/is-record.ts';
 import type { AuditEntry } from './audit-entry.ts';
 import { checkInput } from './check-input.ts';
 import type { Context, MutationContext, RollbackOutcome, RollbackPlan } from './context.ts';
-import { DomainError, preconditionFailed, unauthorized } from './errors.ts';
+import { DomainError, forbidden, preconditionFailed, unauthorized } from './errors.ts';
 import { createHeavySlots, type HeavySlots } from './heavy-slots.ts';
 import type { Execute, Mutation, Operation, Query, Scope } from './operation.ts';
 import { allows, assertNoRequiredAction, callerKey, permissionError } from './permissions.ts';
@@ -162,12 +163,19 @@ function inTransaction<T>(
     const output = await work(inside);
     const plan = rollback.plan();
     if (plan) throw new RolledBack(await plan(inside));
+    if (ctx.onlyProposals !== undefined && !isProposal(op, output))
+      throw forbidden(
+        `This would take effect at once: git does not describe what it changes. ${ctx.onlyProposals}`,
+      );
     if (entries.length > 0 || !unchanged) await writeAudit(inside, scope, entries, action);
     // What `finish` completes is stored once it is whole.
     if (!op.finish) await ctx.settle?.(tx, output);
     return output;
   });
 }
+
+const isProposal = (op: AnyMutation, output: unknown): boolean =>
+  op.isProposal?.(output as never) ?? (isRecord(output) && 'proposed' in output);
 
 /** Ends a transaction that is rolled back, and carries the work that takes its place. */
 class RolledBack extends Error {
@@ -194,10 +202,11 @@ function oneRollback() {
 async function followUp(
   writeAudit: AuditWriter,
   { ctx, scope }: Call<AnyMutation>,
-  { action, entry, result }: RollbackOutcome,
+  { action, entry, result, store }: RollbackOutcome,
 ): Promise<unknown> {
   await ctx.db.transaction(async (tx) => {
     await writeAudit({ ...ctx, db: tx }, scope, [entry], action);
+    await store?.(tx);
     if ('output' in result) await ctx.settle?.(tx, result.output);
   });
   if ('refusal' in result) throw result.refusal;

@@ -1,7 +1,7 @@
 /** What an operation is: one use case, written once, whichever transport it comes through. `execute.ts` runs it. */
 import type { Static, TSchema } from 'typebox';
 import type { Role } from '../../../schemas/api/common.ts';
-import type { Permission } from '../../../schemas/api/service-accounts.ts';
+import type { Permission } from '../../../schemas/api/identity/service-accounts.ts';
 import type { Context, MutationContext, RequiredAction } from './context.ts';
 
 /** The team and environment of the object that an operation is about. */
@@ -62,6 +62,8 @@ export interface Mutation<I extends TSchema, O extends TSchema, P = unknown, N e
   /** Work that takes long or calls others, before the transaction begins. `run` gets its result, which may be stale. */
   prepare?(ctx: Context, input: Static<I>): Promise<P>;
   run(ctx: MutationContext, input: Static<I>, prepared: P): Promise<Static<O>>;
+  /** Whether nothing changes before somebody else agrees: a pull request, a request for an approval. Answers `{proposed}` always do. */
+  isProposal?(output: Static<O>): boolean;
   /**
    * Calls others after the commit, for a caller who waits for the outcome: a push, a request to a forge. It may never run: a
    * loop or a job must complete what `run` has recorded.

@@ -9,7 +9,7 @@ import pg from 'pg';
 import { jitter } from '../../../reconcilers/engine/backoff.ts';
 import { type Clock, systemClock } from '../../../reconcilers/engine/clock.ts';
 import type { PushMessage } from '../../../schemas/agent/protocol.ts';
-import type { UiTopic } from '../../../schemas/api/git-sync.ts';
+import type { UiTopic } from '../../../schemas/api/ui-events.ts';
 import { afterCommit } from '../../database/after-commit.ts';
 import { messageOf } from '../operation/errors.ts';
 import { newId } from '../operation/ids.ts';
@@ -41,6 +41,10 @@ export type Signal =
   | { type: 'keys' }
   /** A user's sessions or roles changed. */
   | { type: 'user'; userId: string }
+  /** An answer of the assistant shall be stopped, wherever it is written. */
+  | { type: 'ai-stop'; messageId: string }
+  /** A backup was restored: everything that is known of the database is out of date. */
+  | { type: 'restored' }
   /** Signals may have been missed. */
   | { type: 'resync' };
 

@@ -1,6 +1,6 @@
 /** The interface of every secret backend, with the limits, the redaction and the bulk reading that all backends share. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SecretBackend as BackendKind } from '../../../schemas/api/secret-backends.ts';
+import type { SecretBackend as BackendKind } from '../../../schemas/api/secrets/secret-backends.ts';
 import type { SecretRef } from './secret-ref.ts';
 
 /** The value of one secret, or the reason why it has none. */

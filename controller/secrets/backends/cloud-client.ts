@@ -4,7 +4,7 @@ import https from 'node:https';
 import type { Readable } from 'node:stream';
 import type { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { STSClient } from '@aws-sdk/client-sts';
-import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
+import type { CloudConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import type { TargetGuard } from '../../platform/net/outgoing/index.ts';
 import { type ProxySettings, proxyFor } from '../../platform/net/proxies.ts';
 import { BACKEND_LIMITS, BackendError } from './backend.ts';

@@ -1,5 +1,5 @@
 /** Turns the errors of AWS and of its client into BackendErrors that say what to do. */
-import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
+import type { CloudConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import { isUntrusted, type TargetGuard } from '../../platform/net/outgoing/index.ts';
 import { messageOf } from '../../platform/operation/errors.ts';
 import { BackendError, redact } from './backend.ts';

@@ -1,5 +1,5 @@
 /** AWS Secrets Manager, through its official client. A secret is the text of an entry, or one property of its JSON. */
-import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
+import type { CloudConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import {
   BACKEND_LIMITS,
   BackendError,

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import type { ExecConfig } from '../../../schemas/api/secret-backends.ts';
+import type { ExecConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import { searchPath } from '../../platform/runtime/search-path.ts';
 import { BACKEND_LIMITS, BackendError, type Reading, redact, type SecretBackend } from './backend.ts';
 import { recordOf } from './http-call.ts';

@@ -1,4 +1,4 @@
-import type { CloudConfig, ExecConfig, VaultConfig } from '../../../schemas/api/secret-backends.ts';
+import type { CloudConfig, ExecConfig, VaultConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import type { SecretBackend } from './backend.ts';
 import { builtinBackend } from './builtin.ts';
 import type { CloudParts } from './cloud-client.ts';

@@ -1,6 +1,6 @@
 /** The login request of each Vault auth method. It is built without a call to any other service. */
 import { createHash, createHmac } from 'node:crypto';
-import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
+import type { VaultConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 
 type Auth = VaultConfig['auth'];
 type AwsAuth = Extract<Auth, { method: 'aws' }>;

@@ -1,7 +1,7 @@
 /** Requests to Vault with a valid token: a token of the setting, or one that a login issues for a limited time. */
 
 import { backoff, jitter } from '../../../reconcilers/engine/backoff.ts';
-import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
+import type { VaultConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import type { TargetGuard } from '../../platform/net/outgoing/index.ts';
 import type { ProxySettings } from '../../platform/net/proxies.ts';
 import { BackendError, redact } from './backend.ts';

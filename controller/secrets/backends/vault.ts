@@ -1,7 +1,7 @@
 /**
  * The KV secrets engine, version 2 or 1, of HashiCorp Vault or OpenBao. A secret is one entry with its value in one field.
  */
-import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
+import type { VaultConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import { BackendError, type Reading, readEach, redact, type SecretBackend } from './backend.ts';
 import { createCaller, type Reply, recordOf } from './http-call.ts';
 import { assertNewest, refTo, type SecretRef, scalarReading, shareRequests } from './secret-ref.ts';

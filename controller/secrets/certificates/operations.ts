@@ -1,12 +1,12 @@
+import { Deleted } from '../../../schemas/api/common.ts';
+import { EnvironmentId } from '../../../schemas/api/fleet/environments.ts';
 import {
   CertificateList,
   type CertificateSummary,
   DeleteCertificate,
   UploadCertificate,
   UploadedCertificate,
-} from '../../../schemas/api/certificates.ts';
-import { Deleted } from '../../../schemas/api/common.ts';
-import { EnvironmentId } from '../../../schemas/api/environments.ts';
+} from '../../../schemas/api/secrets/certificates.ts';
 import { bumpConfigRevision, lockEnvironment } from '../../fleet/environments/index.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';

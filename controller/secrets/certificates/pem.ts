@@ -4,7 +4,7 @@ import {
   CERTIFICATE_LIMITS,
   type CertificateFacts,
   type CertificateFileType,
-} from '../../../schemas/api/certificates.ts';
+} from '../../../schemas/api/secrets/certificates.ts';
 import { badRequest } from '../../platform/operation/errors.ts';
 
 export interface InspectedFile {

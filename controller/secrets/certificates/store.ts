@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { CertificateFacts, CertificateFileType } from '../../../schemas/api/certificates.ts';
+import type { CertificateFacts, CertificateFileType } from '../../../schemas/api/secrets/certificates.ts';
 import { brokeUnique } from '../../database/errors.ts';
 import { SERVED_VERSIONS } from '../../delivery/rollouts/index.ts';
 import type { Keyring } from '../../platform/crypto/keyring.ts';

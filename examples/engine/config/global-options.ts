@@ -1,5 +1,5 @@
 /** The settings at the top of a configuration, beside its components. */
-import { isTimeZone } from '../time-zone.ts';
+import { isTimeZone } from '../templates/time-zone.ts';
 import { unitTest } from '../unit-tests/definition.ts';
 import { address } from './address.ts';
 import { defaulted, type Options, optional, table } from './options.ts';

@@ -6,7 +6,7 @@ import { defaulted, optional, required } from '../config/options.ts';
 import { refusal } from '../config/refusals.ts';
 import { flag, number, text, variants } from '../config/shape.ts';
 import type { Batch, LogEvent } from '../event.ts';
-import { offsetIn } from '../time-zone.ts';
+import { offsetIn } from '../templates/time-zone.ts';
 import { type Encode, encoderOf, encoding } from './encoding.ts';
 import { PathTemplate, type PathTemplateOptions } from './path-template.ts';
 

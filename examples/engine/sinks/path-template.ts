@@ -1,6 +1,6 @@
 import { isAbsolute, normalize, resolve, sep } from 'node:path';
 import type { LogEvent } from '../event.ts';
-import { Template } from '../template.ts';
+import { Template } from '../templates/template.ts';
 
 export interface PathTemplateOptions {
   baseDir?: string | undefined;

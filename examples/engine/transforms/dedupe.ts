@@ -5,7 +5,7 @@ import { refusal } from '../config/refusals.ts';
 import { integer, list, text } from '../config/shape.ts';
 import { isTable } from '../config/table.ts';
 import { type LogEvent, logBatch, Timestamp } from '../event.ts';
-import { type FieldPath, fieldAt, parseFieldPath, valueText } from '../field-path.ts';
+import { type FieldPath, fieldAt, parseFieldPath, valueText } from '../templates/field-path.ts';
 import { Recent } from './recent.ts';
 
 const DEFAULT_CACHE_EVENTS = 5000;

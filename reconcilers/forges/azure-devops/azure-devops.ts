@@ -6,7 +6,7 @@
  */
 
 import { BoundedMap } from '../../../controller/platform/runtime/bounded-map.ts';
-import type { CheckState, MergeMethod } from '../../../schemas/api/pull-requests.ts';
+import type { CheckState, MergeMethod } from '../../../schemas/api/delivery/pull-requests.ts';
 import {
   type Forge,
   ForgeError,

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import type { Static } from 'typebox';
 import { BoundedMap } from '../../../controller/platform/runtime/bounded-map.ts';
-import type { CheckState } from '../../../schemas/api/pull-requests.ts';
+import type { CheckState } from '../../../schemas/api/delivery/pull-requests.ts';
 import {
   type Forge,
   ForgeError,

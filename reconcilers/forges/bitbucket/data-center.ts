@@ -4,7 +4,7 @@
  * What is changed names the version that was looked at. Comments are found among the activities, and so is who has merged.
  */
 import type { Static } from 'typebox';
-import type { CheckState, MergeMethod } from '../../../schemas/api/pull-requests.ts';
+import type { CheckState, MergeMethod } from '../../../schemas/api/delivery/pull-requests.ts';
 import { type Forge, ForgeError, type ForgePullRequest, ForgeReply, type OpenRequest } from '../forge.ts';
 import type { ForgeParts } from '../forge-options.ts';
 import {

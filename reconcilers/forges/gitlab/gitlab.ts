@@ -12,7 +12,7 @@ import {
   Users,
 } from '@gitbeaker/rest';
 import type { Static } from 'typebox';
-import type { CheckState } from '../../../schemas/api/pull-requests.ts';
+import type { CheckState } from '../../../schemas/api/delivery/pull-requests.ts';
 import { validator } from '../../../schemas/validate.ts';
 import {
   type Forge,

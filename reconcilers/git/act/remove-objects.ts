@@ -1,6 +1,6 @@
 /** Deletes what left the tree, and hands objects that git no longer owns to the UI. */
 import { gitSyncOrphan } from '../../../controller/delivery/bindings/index.ts';
-import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
+import type { OwnableKind } from '../../../schemas/api/delivery/git-policy.ts';
 import type { ManifestKind } from '../../../schemas/manifests/index.ts';
 import { KINDS } from '../../kinds/index.ts';
 import type { Applying, Change, PruneHold } from '../plan/change.ts';

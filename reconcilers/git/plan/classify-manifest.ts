@@ -1,5 +1,5 @@
 /** Decides what to do about one manifest: by what was applied, by the policy, and by operator overrides. */
-import { DEFAULT_POLICY } from '../../../schemas/api/git-policy.ts';
+import { DEFAULT_POLICY } from '../../../schemas/api/delivery/git-policy.ts';
 import { KINDS } from '../../kinds/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 import { identity, identityOf } from '../read/identity.ts';

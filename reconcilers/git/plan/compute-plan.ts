@@ -1,7 +1,7 @@
 /** The steps of a pass before it acts: observe desired and actual state, plan, evaluate the guards. Nothing here writes an object. */
 import { type Binding, policiesOf } from '../../../controller/delivery/bindings/index.ts';
 import { listOrdered, listUiDependencies } from '../../../controller/pipelines/order/index.ts';
-import type { GuardResult } from '../../../schemas/api/git-plan.ts';
+import type { GuardResult } from '../../../schemas/api/delivery/git-plan.ts';
 import type { CheckResult } from '../../kinds/index.ts';
 import { descends, readCommit, readDesired, resolveFullRef } from '../../source/index.ts';
 import type { Observed, PassOptions } from '../pass-types.ts';
@@ -11,8 +11,8 @@ import { listLiveNames } from './blocked-manifests.ts';
 import { focusOf, listReferenceCandidates } from './changed-manifests.ts';
 import { checkAll, ENGINE_CHECKS } from './check-changes.ts';
 import { hasDependencies, type ObservedOrder } from './dependency-cycles.ts';
-import { evaluateGuards } from './guards.ts';
 import { allowedDeletes, applies, type Change, makePlan, type Plan } from './plan.ts';
+import { evaluateGuards } from './plan-guards.ts';
 import { isPolicy } from './policy-manifests.ts';
 import { danglingReferences } from './references.ts';
 

@@ -5,6 +5,7 @@ import { identity, identityOf } from '../read/identity.ts';
 import type { OperatorInput } from '../read/overrides.ts';
 import type { Recorded } from './change.ts';
 import { sorted } from './order.ts';
+import { isPolicy } from './policy-manifests.ts';
 
 export interface Matched {
   previousOf: ReadonlyMap<DesiredManifest, Recorded>;
@@ -42,7 +43,10 @@ export function matchLines(
   for (const manifest of manifests) claim(manifest, isObject(namesake(manifest)));
   for (const manifest of sorted(manifests.filter(({ previousName }) => previousName !== null))) {
     const former = identity(manifest.kind, nameKeyOf(manifest.previousName ?? ''));
-    if (!wanted.has(former)) claim(manifest, byName.get(former));
+    if (wanted.has(former)) continue;
+    const line = byName.get(former);
+    // What never had an object is a new one under its new name, and the line of the old name goes.
+    claim(manifest, isPolicy(manifest) ? line : isObject(line));
   }
   // A rename whose spec is held keeps waiting, even where later commits have dropped previousName.
   const held = sorted(

@@ -2,7 +2,7 @@
  * The plan: the difference between the desired state in git and what was applied. Pure: equal input gives equal plans, and
  * planning again after applying gives an empty plan.
  */
-import type { GitPolicy } from '../../../schemas/api/git-policy.ts';
+import type { GitPolicy } from '../../../schemas/api/delivery/git-policy.ts';
 import { nameKeyOf } from '../../../schemas/manifests/index.ts';
 import type { Desired, DesiredManifest, Problem } from '../../source/index.ts';
 import { identity, identityOf } from '../read/identity.ts';
@@ -15,11 +15,11 @@ import { isObject, matchLines } from './match-lines.ts';
 import { inOrder, sorted } from './order.ts';
 import { approvalOf, hashOf } from './plan-hash.ts';
 import { isPolicy, setsPolicy } from './policy-manifests.ts';
-import { holdOf, reasonToRetain } from './prune-guard.ts';
+import { holdOf, reasonToRetain } from './prune-holds.ts';
 
 export * from './change.ts';
 export { inOrder } from './order.ts';
-export { allowedDeletes } from './prune-guard.ts';
+export { allowedDeletes } from './prune-holds.ts';
 
 export interface Plan {
   changes: Change[];

@@ -2,7 +2,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { namesOwnedByUi, type OwnedTable } from '../../../controller/delivery/ownership/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
-import { OWNABLE_KINDS } from '../../../schemas/api/git-policy.ts';
+import { OWNABLE_KINDS } from '../../../schemas/api/delivery/git-policy.ts';
 import { type ManifestKind, nameKeyOf } from '../../../schemas/manifests/index.ts';
 import { KINDS, type Reference } from '../../kinds/index.ts';
 import type { Desired, DesiredManifest, Problem } from '../../source/index.ts';

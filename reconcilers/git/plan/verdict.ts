@@ -1,10 +1,10 @@
 /** Decides whether a plan may be applied, and if not, what it waits for. */
 import type { Binding, WaitingPlan } from '../../../controller/delivery/bindings/index.ts';
-import type { GuardResult } from '../../../schemas/api/git-plan.ts';
+import type { GuardResult } from '../../../schemas/api/delivery/git-plan.ts';
 import type { ReportEntry } from '../pass-report.ts';
 import type { Observed } from '../pass-types.ts';
-import { isLiftedByApproval, stopsPlan } from './guards.ts';
 import type { Plan } from './plan.ts';
+import { isLiftedByApproval, stopsPlan } from './plan-guards.ts';
 import { actionsOf } from './plan-hash.ts';
 
 export interface Verdict {

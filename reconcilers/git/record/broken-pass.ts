@@ -4,7 +4,7 @@ import { unlessAway } from '../../../controller/database/errors.ts';
 import { findBinding, updateBindingStatus } from '../../../controller/delivery/bindings/index.ts';
 import { DomainError, messageOf } from '../../../controller/platform/operation/errors.ts';
 import type { Bus } from '../../../controller/platform/runtime/bus.ts';
-import { BROKEN_PASS } from '../../../schemas/api/git-sync.ts';
+import { BROKEN_PASS } from '../../../schemas/api/delivery/git-sync.ts';
 
 const MESSAGE_LENGTH = 300;
 

@@ -1,6 +1,6 @@
 /** The condition Tested: the results of the tests that a manifest describes. */
 import type { Condition } from '../../../schemas/api/common.ts';
-import type { TestResult } from '../../../schemas/api/git-plan.ts';
+import type { TestResult } from '../../../schemas/api/delivery/git-plan.ts';
 import type { ConditionFact } from '../../engine/conditions.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 

@@ -1,7 +1,7 @@
 /** The verdict on a plan, in one line for a commit status. */
 import { visible as clean } from '../../../controller/platform/text/visible-text.ts';
-import type { GitPlan, PlanFinding } from '../../../schemas/api/git-plan.ts';
-import type { CheckState } from '../../../schemas/api/pull-requests.ts';
+import type { GitPlan, PlanFinding } from '../../../schemas/api/delivery/git-plan.ts';
+import type { CheckState } from '../../../schemas/api/delivery/pull-requests.ts';
 import { counted } from '../../plan-view/index.ts';
 
 export interface Verdict {

@@ -8,7 +8,7 @@ import type { Context } from '../../../controller/platform/operation/context.ts'
 import { DomainError, messageOf } from '../../../controller/platform/operation/errors.ts';
 import { type Forge, ForgeReply, type MergeGroup } from '../../forges/forge.ts';
 import type { Planner } from '../../plan-view/index.ts';
-import { GitRepositoryError } from '../../source/index.ts';
+import { GitRepositoryError, type Repository } from '../../source/index.ts';
 import { faultKey, oneLine, type Verdict, verdictOfPlan } from './check-messages.ts';
 import { pullPageOf, statusContext } from './publish-checks.ts';
 
@@ -17,6 +17,7 @@ export interface CheckingGroups {
   binding: Binding;
   forge: Forge;
   handle: RepositoryHandle;
+  repository: Repository;
   planner: Pick<Planner, 'planOfCommit'>;
   groups: readonly MergeGroup[];
   /** By head, the binding's revision, and the reason where no plan could be made. Its status is published. */
@@ -74,13 +75,13 @@ async function publish(
 }
 
 async function verdictOf(
-  { ctx, binding, handle, planner, aside }: CheckingGroups,
+  { ctx, binding, handle, repository, planner, aside }: CheckingGroups,
   { branch, headSha }: MergeGroup,
 ): Promise<Verdict> {
   try {
     if (handle.kind === 'remote')
       await aside(() => handle.meet({ base: binding.ref, head: branch }, ctx.signal));
-    const plan = await planner.planOfCommit(ctx, binding, headSha);
+    const plan = await planner.planOfCommit(ctx, binding, { repository, commit: headSha });
     const before = new Set((await listFaults(ctx.db, binding.id)).map(faultKey));
     return verdictOfPlan(plan, before);
   } catch (error) {

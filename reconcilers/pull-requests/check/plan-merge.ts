@@ -5,7 +5,7 @@ import type { PullRequestRecord } from '../../../controller/delivery/pull-reques
 import { RepositoryError, type RepositoryHandle } from '../../../controller/delivery/repository/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { DomainError, messageOf } from '../../../controller/platform/operation/errors.ts';
-import type { GitPlan } from '../../../schemas/api/git-plan.ts';
+import type { GitPlan } from '../../../schemas/api/delivery/git-plan.ts';
 import { ForgeError } from '../../forges/forge.ts';
 import { mergeResult } from '../../merge/merge-result.ts';
 import type { Planner } from '../../plan-view/index.ts';
@@ -115,7 +115,7 @@ async function ofMerge(planning: Planning, pull: PullRequestRecord): Promise<Pla
       { state: 'success', summary: oneLine(`all of it is in ${binding.ref} already`) },
       `Nothing is left to merge: ${binding.ref} holds all of it.`,
     );
-  const plan = await planner.planOfCommit(ctx, binding, commit);
+  const plan = await planner.planOfCommit(ctx, binding, { repository, commit });
   return { ...verdictOfPlan(plan, planning.faultsBefore), plan, reason: null, conflicts };
 }
 

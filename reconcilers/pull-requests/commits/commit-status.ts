@@ -1,6 +1,6 @@
 /** Derives the commit status of an environment's head commit from `gitSync.status`. */
-import type { GitSyncStatus, ManifestStatus } from '../../../schemas/api/git-sync.ts';
-import type { CheckState } from '../../../schemas/api/pull-requests.ts';
+import type { GitSyncStatus, ManifestStatus } from '../../../schemas/api/delivery/git-sync.ts';
+import type { CheckState } from '../../../schemas/api/delivery/pull-requests.ts';
 import { counted } from '../../plan-view/index.ts';
 import { oneLine } from '../check/check-messages.ts';
 

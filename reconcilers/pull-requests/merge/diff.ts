@@ -1,5 +1,5 @@
 /** The changed files between two commits, within limits. Files that are binary or too large have no patch. */
-import type { PullRequestDiff } from '../../../schemas/api/pull-requests.ts';
+import type { PullRequestDiff } from '../../../schemas/api/delivery/pull-requests.ts';
 import type { LocalGit } from '../../merge/local-git.ts';
 
 const MAX_FILES = 300;

@@ -7,7 +7,7 @@ import {
   type PullRequestRecord,
 } from '../../../controller/delivery/pull-requests/index.ts';
 import { conflict, preconditionFailed } from '../../../controller/platform/operation/errors.ts';
-import type { MergeMethod } from '../../../schemas/api/pull-requests.ts';
+import type { MergeMethod } from '../../../schemas/api/delivery/pull-requests.ts';
 import { mergeMessage, squashMessage } from '../../merge/commit-messages.ts';
 import { readCommits, writeCommit } from '../../merge/commit-objects.ts';
 import { type MergeEnds, type ObservedMerge, observeMerge } from '../../merge/merge-result.ts';

@@ -2,7 +2,7 @@
 import type { MergeState, PullRequestRecord } from '../../../controller/delivery/pull-requests/index.ts';
 import { RepositoryError } from '../../../controller/delivery/repository/index.ts';
 import { preconditionFailed } from '../../../controller/platform/operation/errors.ts';
-import type { PullRequest, PullRequestDiff } from '../../../schemas/api/pull-requests.ts';
+import type { PullRequest, PullRequestDiff } from '../../../schemas/api/delivery/pull-requests.ts';
 import { findMergeBase, type MergeEnds, observeMerge } from '../../merge/merge-result.ts';
 import { findBranchTip, hasCommits, type Workspace } from '../../merge/workspace.ts';
 import { readDiff } from './diff.ts';

@@ -1,8 +1,9 @@
 /** A change as a commit on the very branch that is applied, in the name of who made it. */
 import { listHolds, type OwnedChange, type Written } from '../../../controller/delivery/bindings/index.ts';
 import { preconditionFailed } from '../../../controller/platform/operation/errors.ts';
-import type { Committed } from '../../../schemas/api/git-words.ts';
+import type { Committed } from '../../../schemas/api/delivery/git-words.ts';
 import type { Tip } from '../branch-tip.ts';
+import { assertApplicable } from '../manifest/assert-applicable.ts';
 import { manifestOf, type Rewrite, type RewriteOptions, rewrite } from '../manifest/rewrite.ts';
 import { authorOf, messageOf, titleOf } from './commit-message.ts';
 import { hostOf, type RepositoryLocation, wake } from './workspace.ts';
@@ -40,5 +41,7 @@ export async function rewritten(
     throw preconditionFailed(
       `What git has of "${name}" is held (${held.by}: ${held.reason}), and your change would come on top of it; mend it in git, or release the hold first`,
     );
-  return rewrite(tip, change, options);
+  const written = await rewrite(tip, change, options);
+  if (written.manifest) await assertApplicable(ctx, binding.environmentId, written.manifest);
+  return written;
 }

@@ -1,7 +1,7 @@
 /** What commits and proposals are called. */
 import type { OwnedChange } from '../../../controller/delivery/bindings/index.ts';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
-import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
+import type { OwnableKind } from '../../../schemas/api/delivery/git-policy.ts';
 import type { CommitIdentity } from './commit.ts';
 
 const NOUNS: Record<OwnableKind, string> = {

@@ -6,13 +6,14 @@ import {
 } from '../../../controller/delivery/bindings/index.ts';
 import { compile, type Definition } from '../../../controller/pipelines/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
-import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
-import type { ExportedManifests } from '../../../schemas/api/git-words.ts';
+import type { OwnableKind } from '../../../schemas/api/delivery/git-policy.ts';
+import type { ExportedManifests } from '../../../schemas/api/delivery/git-words.ts';
 import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
 import { type DesiredManifest, normaliseSpec, readText, specHash } from '../../source/index.ts';
 import { FOLDERS, uniquePath } from './file-names.ts';
 import { manifestText, schemaLine } from './manifest-text.ts';
 import { definitionOfStored, plainObject } from './plain-object.ts';
+import { remarkOnSecrets } from './sealed-endpoint.ts';
 
 const SCOPE = { path: '', sharedPaths: [] };
 const REASON_CHARACTERS = 500;
@@ -71,8 +72,9 @@ export function exportObjects(
   return { files, skipped };
 }
 
-/** What runs of a pipeline, rather than what is drawn and not deployed yet. */
+/** What runs of a pipeline, rather than what is drawn and not deployed yet. `remark` stands above the manifest. */
 function asItRuns(object: StoredObject): { object: StoredObject; remark: string | undefined } {
+  if (object.kind === 'WebhookEndpoint') return { object, remark: remarkOnSecrets(object) };
   if (object.kind !== 'Pipeline' || object.deployed === null) return { object, remark: undefined };
   const { nodes, edges, globalConfig, logLevel, drainSeconds, nodeSelector } = object.deployed;
   const running = { ...object, nodes, edges, globalConfig, logLevel, drainSeconds, nodeSelector };
@@ -84,11 +86,6 @@ function asItRuns(object: StoredObject): { object: StoredObject; remark: string 
 }
 
 function asText(stored: StoredObject): { text: string } | { reason: string } {
-  if (stored.kind === 'WebhookEndpoint' && stored.isSealed)
-    return {
-      reason:
-        'its address is encrypted: write a manifest that names secrets of the environment (urlRef, secretRef)',
-    };
   const { object, remark } = asItRuns(stored);
   const plain: PlainManifest = { ...plainObject(object, 'chosen'), uid: object.uid ?? object.id };
   const text = manifestText(plain, remark);

@@ -1,5 +1,5 @@
 /** Names of files for objects: safe on every system, and no two alike whatever the case. */
-import type { OwnableKind } from '../../../schemas/api/git-policy.ts';
+import type { OwnableKind } from '../../../schemas/api/delivery/git-policy.ts';
 
 export const FOLDERS: Record<OwnableKind, string> = {
   Pipeline: 'pipelines',

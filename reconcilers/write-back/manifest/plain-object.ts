@@ -8,7 +8,7 @@ import type {
   StoredWebhookEndpoint,
 } from '../../../controller/delivery/bindings/index.ts';
 import { compile, type Definition, definitionOf } from '../../../controller/pipelines/index.ts';
-import { OWNABLE_KINDS, type OwnableKind } from '../../../schemas/api/git-policy.ts';
+import { OWNABLE_KINDS, type OwnableKind } from '../../../schemas/api/delivery/git-policy.ts';
 import type {
   AlertRuleSpec,
   NodeGroupSpec,
@@ -17,6 +17,7 @@ import type {
   WebhookEndpointSpec,
 } from '../../../schemas/manifests/index.ts';
 import type { DesiredManifest } from '../../source/index.ts';
+import { withReferences } from './sealed-endpoint.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -49,7 +50,7 @@ function specOfObject(object: StoredObject, layout: Layout): Fields {
     case 'Silence':
       return silenceOfObject(object);
     case 'WebhookEndpoint':
-      return endpointOfObject(object);
+      return endpointOfObject(withReferences(object));
   }
 }
 

@@ -20,6 +20,8 @@ export interface Rewrite {
   line: number;
   /** JSON pointers of what changes; empty for a deletion. */
   fields: string[];
+  /** As it will be read; null for a deletion. */
+  manifest: DesiredManifest | null;
 }
 
 export interface RewriteOptions {
@@ -110,6 +112,7 @@ async function withoutManifest(
     path: manifest.path,
     line: manifest.line,
     fields: [],
+    manifest: null,
   };
 }
 
@@ -158,9 +161,10 @@ async function withChange(
     typed.push({ pointer: '/metadata/previousName', value: before.name });
   files.set(manifest.path, typed.length === 0 ? text : editDocument(text, manifest.docIndex, typed));
   if (renamed) await renameReferences(tip, manifest, after.name, files);
-  const line = await verify(tip, manifest, files, target);
+  const { line, manifest: read } = await verify(tip, manifest, files, target);
   for (const [path, content] of files) if (content === (await tip.text(path))) files.delete(path);
-  return { files, path: manifest.path, line, fields: [...new Set(edits.map(({ field }) => field))] };
+  const fields = [...new Set(edits.map(({ field }) => field))];
+  return { files, path: manifest.path, line, fields, manifest: read };
 }
 
 /** The edits that make of what git says what is wanted. @throws CONFLICT */
@@ -216,13 +220,13 @@ function asTyped(raw: unknown, manifest: DesiredManifest, { pointer, value, inse
   return [{ pointer, value: isScalar ? standard : undefined }];
 }
 
-/** What was written is read as it will be, and has to say what was asked for. Answers the line where it begins. */
+/** What was written is read as it will be, and has to say what was asked for. Answers it, and the line where it begins. */
 async function verify(
   tip: Tip,
   manifest: DesiredManifest,
   files: ReadonlyMap<string, string | null>,
   target: unknown,
-): Promise<number> {
+): Promise<{ line: number; manifest: DesiredManifest }> {
   const text = files.get(manifest.path) ?? '';
   const included = new Map<string, string>();
   for (const path of includesOf(manifest.path, text, tip.scope))
@@ -239,5 +243,5 @@ async function verify(
   const meant = withoutPositions({ ...plain, spec });
   const [here, there] = [withoutPositions(plain), { ...(target as object), spec: meant.spec }];
   if (!isDeepStrictEqual(here, there)) throw new CannotEdit('the manifest would then say something else');
-  return found.line;
+  return { line: found.line, manifest: found.manifest };
 }

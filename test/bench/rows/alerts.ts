@@ -1,8 +1,9 @@
-/** One evaluation of alert rules over 10,000 series: how long it takes, and how long it holds the event loop. */
+/** One evaluation of alert rules over 10,000 series, and what it queues: how long it takes, and holds the event loop. */
 import type { Knex } from 'knex';
 import { connect } from '../../../controller/database/connect.ts';
 import { createSnapshots } from '../../../controller/fleet/status/index.ts';
 import { createCounterWindows, evaluateAlerts } from '../../../controller/insight/alerts/index.ts';
+import { type AlertNotice, enqueueNotices } from '../../../controller/insight/notifications/index.ts';
 import type { Context, Services } from '../../../controller/platform/operation/context.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { createBus } from '../../../controller/platform/runtime/bus.ts';
@@ -15,6 +16,7 @@ import { ms, type Result, type Say, whole } from '../result.ts';
 const NODES = 1_000;
 const PIPELINES = 10;
 const PASSES = 10;
+const ENDPOINTS = 3;
 const QUIET = createLogger('silent');
 
 export async function alerts(say: Say): Promise<Result[]> {
@@ -35,15 +37,14 @@ export async function alerts(say: Say): Promise<Result[]> {
     };
     const windows = createCounterWindows();
     let notices = 0;
-    const evaluate = async () => {
-      statuses.drop();
-      return evaluateAlerts(ctx, environmentId, {
-        windows,
-        notify: async (_, sent) => {
-          notices += sent.length;
-        },
-      });
+    const count = async (_: Context, sent: readonly AlertNotice[]) => {
+      notices += sent.length;
     };
+    const evaluateWith = (notify: typeof enqueueNotices) => async () => {
+      statuses.drop();
+      return evaluateAlerts(ctx, environmentId, { windows, notify });
+    };
+    const evaluate = evaluateWith(count as typeof enqueueNotices);
     const series = `${whole(NODES * PIPELINES)} series`;
     say(`alerts: rules over ${series} …`);
     await insertRule(db, environmentId, { metric: 'pipeline_crashed', condition: 'eq', threshold: 1 });
@@ -51,10 +52,17 @@ export async function alerts(say: Say): Promise<Result[]> {
     await insertRule(db, environmentId, { metric: 'pipeline_crashed', condition: 'lt', threshold: 2 });
     const storm = await measure(evaluate, 1);
     const burning = await measure(evaluate, PASSES);
+    for (let at = 0; at < ENDPOINTS; at += 1)
+      await db('webhook_endpoints').insert({
+        ...{ id: newId(), environment_id: environmentId, name: `endpoint ${at}`, sealed_url: 'x' },
+      });
+    await insertRule(db, environmentId, { metric: 'pipeline_crashed', condition: 'lt', threshold: 3 });
+    const queued = await measure(evaluateWith(enqueueNotices), 1);
     return [
       result(`one evaluation over ${series}, of which one fires`, calm),
       result(`all ${whole(notices)} fire at once`, storm),
       result(`all of them are open`, burning),
+      result(`another rule fires for all of them at once, queued for ${ENDPOINTS} endpoints`, queued),
     ];
   } finally {
     statuses.stop();

@@ -1,7 +1,7 @@
 /** The audit log as people look at it, after years: by every filter, as a super admin and as a member of three teams. */
 import { connect } from '../../../controller/database/connect.ts';
 import { type ApiClient, signIn } from '../../../controller/demo/client.ts';
-import type { AuditEntryView } from '../../../schemas/api/audit.ts';
+import type { AuditEntryView } from '../../../schemas/api/insight/audit.ts';
 import { MEMBER, writeAuditLog, writePeople } from '../audit-log.ts';
 import { type AuditLook, LOOKS, type Viewer } from '../audit-looks.ts';
 import { startController } from '../child.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '../../../controller/database/connect.ts';
 import { type ApiClient, signIn } from '../../../controller/demo/client.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
-import { CELL_NUMBERS, type FleetMatrix } from '../../../schemas/api/matrix.ts';
+import { CELL_NUMBERS, type FleetMatrix } from '../../../schemas/api/fleet/matrix.ts';
 import { writeLargeFleet } from '../../support/scenes/large-fleet.ts';
 import { startController } from '../child.ts';
 import { addPipeline, makeFleet } from '../fleet.ts';

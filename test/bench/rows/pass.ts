@@ -2,7 +2,7 @@
  * A whole pass over ten thousand manifests: read, planned, checked (VRL compiled, secrets looked up), applied, recorded.
  * The first over an empty database, one after a commit that changes one file, one that finds nothing new.
  */
-import { create as createSecret } from '../../../controller/secrets/secrets/operations.ts';
+import { create as createSecret } from '../../../controller/secrets/stored/operations.ts';
 import type { PassResult } from '../../../reconcilers/git/pass.ts';
 import { type BoundEnvironment, reportLines } from '../../support/scenes/bound-environment.ts';
 import { ReconcileScene } from '../../support/scenes/reconcile.ts';

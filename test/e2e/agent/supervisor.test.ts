@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { createLogger } from '../../../agent/log.ts';
-import { DataDirectory } from '../../../agent/supervise/data-directory.ts';
+import { DataDirectory } from '../../../agent/supervise/files/data-directory.ts';
 import { Supervisor } from '../../../agent/supervise/supervisor.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { until } from '../../support/harness/until.ts';

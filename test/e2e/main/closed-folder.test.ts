@@ -13,7 +13,7 @@ import {
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { relocatedDir } from '../../../controller/database/embedded/location.ts';
-import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
+import type { PipelineSummary } from '../../../schemas/api/pipelines/pipelines.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { idleManifest, namedPipeline, untilRunning } from '../../support/fixtures/pipelines.ts';
 import { removeDataDir, startHeadgate } from '../../support/harness/headgate.ts';

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import { startOf } from '../../../controller/platform/runtime/process-record.ts';
-import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import type { VersionSummary } from '../../../schemas/api/pipelines.ts';
+import type { GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
+import type { VersionSummary } from '../../../schemas/api/pipelines/versions.ts';
 import { GitClient } from '../../support/clients/git-client.ts';
 import { idleManifest, namedPipeline, onNodes, untilRunning } from '../../support/fixtures/pipelines.ts';
 import { enginesOf } from '../../support/harness/processes.ts';

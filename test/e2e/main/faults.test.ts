@@ -1,7 +1,7 @@
 /** What breaks on a node while it runs: an engine that is killed, an agent that is stopped or killed. */
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
-import type { PipelineOnNode } from '../../../schemas/api/pipelines.ts';
+import type { PipelineOnNode } from '../../../schemas/api/pipelines/on-nodes.ts';
 import type { AgentRecord, NodeAgent } from '../../support/agents/node-agent.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { idleManifest, namedPipeline, onNodes, untilRunning } from '../../support/fixtures/pipelines.ts';

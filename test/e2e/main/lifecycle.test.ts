@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { signIn } from '../../../controller/demo/client.ts';
 import { runningProcess } from '../../../controller/platform/runtime/process-record.ts';
-import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
+import type { PipelineSummary } from '../../../schemas/api/pipelines/pipelines.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { onNodes, untilRunning } from '../../support/fixtures/pipelines.ts';
 import {
@@ -66,49 +66,43 @@ describe('the life of make run', function () {
   });
   const nothingLeft = () => expect(processesNaming(dataDir)).to.deep.equal([]);
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`ends everything on ${signal}, and starts again with the same ids, sign-in and clone token`, async () => {
-      await allRunning(headgate);
-      const former = headgate;
-      const ids = await idsOf(former);
-      expect(await former.stop(signal)).to.equal(0);
-      expect(former.output()).to.match(/Stopping: .*\nStopped\.\n$/);
-      nothingLeft();
-
-      const startedAt = performance.now();
-      headgate = await startHeadgate({ dataDir, port: Number(new URL(former.url).port) });
-      console.log(`      (started again in ${Math.round(performance.now() - startedAt)} ms)`);
-      expect(headgate).to.deep.include({
-        adminPassword: former.adminPassword,
-        cloneUrl: former.cloneUrl,
-        environments: former.environments,
-      });
-      await allRunning(headgate);
-      expect(await idsOf(headgate)).to.deep.equal(ids);
-      await (await Clone.of(former.cloneUrl)).remove();
+  /** Ends in order by the signal, leaves nothing, and is started again at its address. */
+  async function restart(signal: NodeJS.Signals): Promise<void> {
+    const former = headgate;
+    expect(await former.stop(signal)).to.equal(0);
+    expect(former.output()).to.match(/Stopping: .*\nStopped\.\n$/);
+    nothingLeft();
+    const startedAt = performance.now();
+    headgate = await startHeadgate({ dataDir, port: Number(new URL(former.url).port) });
+    console.log(`      (started again in ${Math.round(performance.now() - startedAt)} ms)`);
+    expect(headgate).to.deep.include({
+      adminPassword: former.adminPassword,
+      cloneUrl: former.cloneUrl,
+      environments: former.environments,
     });
   }
 
-  it('starts again once the administrator has a password of their own', async () => {
+  it('ends everything on SIGTERM, and starts again with the same ids, sign-in and clone token', async () => {
+    await allRunning(headgate);
+    const ids = await idsOf(headgate);
+    await restart('SIGTERM');
+    await allRunning(headgate);
+    expect(await idsOf(headgate)).to.deep.equal(ids);
+    await (await Clone.of(headgate.cloneUrl)).remove();
+  });
+
+  it('ends everything on SIGINT, and starts again once the administrator has a password of their own', async () => {
     const { adminEmail, adminPassword } = headgate;
     const own = 'a kettle that nobody else has';
     const change = async (from: string, to: string) => {
       const api = await signIn(headgate.url, adminEmail, from);
       await api.mutate('user.changePassword', { currentPassword: from, newPassword: to });
     };
-    await allRunning(headgate);
     await change(adminPassword, own);
-    await headgate.stop();
-    headgate = await startHeadgate({ dataDir });
+    await restart('SIGINT');
     expect(headgate.output()).to.include(`password ${adminPassword}, unless you changed it`);
     await change(own, adminPassword);
     await allRunning(headgate);
-  });
-
-  it('ends everything when its terminal is closed', async () => {
-    expect(await headgate.hangUp()).to.equal(0);
-    nothingLeft();
-    headgate = await startHeadgate({ dataDir });
   });
 
   it('goes on after a SIGKILL: engines run meanwhile, then are replaced, and none runs twice', async () => {
@@ -166,6 +160,11 @@ describe('the life of make run', function () {
     expect(await allRunning(headgate)).to.deep.equal(before);
     const api = await headgate.api();
     for (const id of (await idsOf(headgate)).pipelines) expect(await onNodes(api, id)).to.have.length(1);
+  });
+
+  it('ends everything when its terminal is closed', async () => {
+    expect(await headgate.hangUp()).to.equal(0);
+    nothingLeft();
   });
 });
 
@@ -232,8 +231,9 @@ describe('a start that cannot be', function () {
   const BAD: readonly { reason: string; variables: Record<string, string>; says: RegExp }[] = [
     {
       reason: 'a variable is misspelt',
-      variables: { HEADGATE_PROT: '1' },
-      says: /^headgate: HEADGATE_PROT is not a variable that Headgate knows/,
+      variables: { HEADGATE_PASSWORD: 'hunter22' },
+      // Its value, which may be a secret, is not quoted.
+      says: /^(?!.*hunter22)headgate: HEADGATE_PASSWORD is not a variable that Headgate knows/,
     },
     {
       reason: 'the port is no number',
@@ -256,11 +256,6 @@ describe('a start that cannot be', function () {
       saysInOneLine(await startInVain({ dataDir: folder, variables }), says);
     });
   }
-
-  it('because a variable is misspelt does not quote its value', async () => {
-    const { output } = await startInVain({ dataDir: folder, variables: { HEADGATE_PASSWORD: 'hunter22' } });
-    expect(output).not.to.contain('hunter22');
-  });
 
   it('because Node is too old is told by make before anything is installed', () => {
     mkdirSync(join(folder, 'bin'));

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
-import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
 import { commit } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { unexplainedLines } from '../../support/fixtures/unexplained.ts';
@@ -11,9 +11,11 @@ import type { Replica } from '../../support/harness/serve.ts';
 import { until } from '../../support/harness/until.ts';
 import { type Site, type SiteOptions, startSite } from '../../support/scenes/site.ts';
 
-/** A pass over so many takes some seconds. */
-const MANY = 1_500;
-const DELETED = 300;
+/** A pass applies up to 200 at once, so that both are some transactions: there is a middle to be killed in. */
+const MANY = 700;
+const DELETED = 250;
+/** Stays when the others are deleted. */
+const LAST = `p${MANY - 1}`;
 const many = (description = '') =>
   Object.fromEntries(Array.from({ length: MANY }, (_, n) => [`p${n}`, idleManifest(`p${n}`, description)]));
 
@@ -163,7 +165,7 @@ describe('in the middle of a pass', function () {
 
     it('while a plan waits: it still waits, under the same hash, and nothing of it is done', async () => {
       const gone = Object.fromEntries(Array.from({ length: DELETED }, (_, n) => [`p${n}`, null]));
-      scene.write({ ...gone, p1000: idleManifest('p1000', 'changed') }, 'Too much');
+      scene.write({ ...gone, [LAST]: idleManifest(LAST, 'changed') }, 'Too much');
       const { waitingPlan } = await scene.untilStatus(
         'the plan to wait',
         (status) => status.waitingPlan !== null,
@@ -182,7 +184,7 @@ describe('in the middle of a pass', function () {
       );
       expect((await scene.status()).waitingPlan?.hash).to.equal(waitingPlan?.hash);
       expect(await scene.count('p.tombstoned_at IS NOT NULL')).to.equal(0);
-      expect(await scene.count("p.name = 'p1000' AND v.version = 1")).to.equal(1);
+      expect(await scene.count(`p.name = '${LAST}' AND v.version = 1`)).to.equal(1);
     });
 
     it('while it does what was approved: the next start ends that, and does no more', async () => {
@@ -196,7 +198,7 @@ describe('in the middle of a pass', function () {
         ({ manifests, ...status }) => status.waitingPlan === null && manifests.length === MANY - DELETED + 1,
       );
       expect(await scene.count('p.tombstoned_at IS NOT NULL')).to.equal(DELETED);
-      expect(await scene.count("p.name = 'p1000' AND v.version = 2")).to.equal(1);
+      expect(await scene.count(`p.name = '${LAST}' AND v.version = 2`)).to.equal(1);
       expect(await scene.count("p.name LIKE 'p%' AND p.tombstoned_at IS NULL")).to.equal(MANY - DELETED);
       await scene.expectCleanHistory();
       // The word was for that plan: the next one over the guard waits again.

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ENGINE } from '../../support/agents/node-agent.ts';
-import { EXAMPLE, Files, headgate } from '../../support/clients/command.ts';
+import { EXAMPLE, Files, headgate, headgateInProcess } from '../../support/clients/command.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 
 const BROKEN = idleManifest('broken').replace('[ticks]', '[tikcs]');
@@ -19,8 +19,15 @@ describe('checks without a server', function () {
   let files: Files;
   /** Where the commands put what is only for a while. */
   let temporary: Files;
+  const optionsOf = (env: Record<string, string>) => ({
+    cwd: files.folder,
+    env: { TMPDIR: temporary.folder, ...env },
+  });
   const run = (args: readonly string[], env: Record<string, string> = {}) =>
-    headgate(args, { cwd: files.folder, env: { TMPDIR: temporary.folder, ...env } });
+    headgateInProcess(args, optionsOf(env));
+  /** For what the launcher, the streams and the exit of a process add. */
+  const runProcess = (args: readonly string[], env: Record<string, string> = {}) =>
+    headgate(args, optionsOf(env));
 
   beforeEach(() => {
     files = new Files();
@@ -33,7 +40,7 @@ describe('checks without a server', function () {
   });
 
   it('find nothing wrong in the example, and name what they could not look at', async () => {
-    const { code, stdout, stderr } = await run(['validate', EXAMPLE]);
+    const { code, stdout, stderr } = await runProcess(['validate', EXAMPLE]);
     expect([code, stderr]).to.deep.equal([0, '']);
     expect(stdout).to.match(/^environments\/production: \d+ manifests fine$/m);
     expect(stdout).to.match(/^environments\/staging: \d+ manifests fine$/m);
@@ -74,7 +81,7 @@ describe('checks without a server', function () {
       'environments/staging/broken.yaml': BROKEN,
       'environments/staging/sound.yaml': idleManifest('sound'),
     });
-    const json = await run(['validate', '--format', 'json']);
+    const json = await runProcess(['validate', '--format', 'json']);
     expect(json.code).to.equal(1);
     const { environments, stages } = JSON.parse(json.stdout);
     expect(
@@ -100,7 +107,7 @@ describe('checks without a server', function () {
     expect(github.stdout).to.match(
       /^::error file=environments\/staging\/broken\.yaml,line=9,col=\d+::input "tikcs"/m,
     );
-    const nested = await headgate(['validate', files.folder, '--format', 'github'], {
+    const nested = await headgateInProcess(['validate', files.folder, '--format', 'github'], {
       env: { TMPDIR: temporary.folder, GITHUB_WORKSPACE: join(files.folder, '..') },
     });
     expect(nested.stdout).to.match(/^::error file=headgate-files-\w+\/environments\/staging\/broken\.yaml,/m);
@@ -213,8 +220,8 @@ describe('checks without a server', function () {
       [['help', 'nope'], /there is no command "nope"/],
       [[], /^headgate <command>/],
     ];
-    for (const [args, said] of CASES) {
-      const { code, stdout, stderr } = await run(args);
+    for (const [index, [args, said]] of CASES.entries()) {
+      const { code, stdout, stderr } = await (index === 0 ? runProcess : run)(args);
       expect([code, stdout], `${args.join(' ')}: ${stderr}`).to.deep.equal([2, '']);
       expect(stderr)
         .to.match(said)
@@ -228,7 +235,7 @@ describe('checks without a server', function () {
         execFileSync('/bin/sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim(),
       );
     files.link('tools/node', process.execPath);
-    const noGit = await run(['validate'], { PATH: join(files.folder, 'tools') });
+    const noGit = await runProcess(['validate'], { PATH: join(files.folder, 'tools') });
     expect([noGit.code, noGit.stdout]).to.deep.equal([2, '']);
     expect(noGit.stderr).to.match(/git was not found; install it, or put it on the PATH$/m);
     mkdirSync(join(files.folder, 'odd'));
@@ -283,7 +290,7 @@ describe('checks without a server', function () {
   });
 
   it('explain every command', async () => {
-    expect((await run(['version'])).stdout).to.match(/^headgate \d+\.\d+\.\d+/);
+    expect((await runProcess(['version'])).stdout).to.match(/^headgate \d+\.\d+\.\d+/);
     expect((await run(['help', 'plan'])).stdout).to.equal((await run(['plan', '--help'])).stdout);
     const overview = await run(['help']);
     expect(overview.code).to.equal(0);

@@ -1,8 +1,8 @@
 /** From staging to production by a pull request: what was merged is what the node of production runs. */
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
-import type { Pipeline } from '../../../schemas/api/pipelines.ts';
-import type { Promotion, PromotionPreflight } from '../../../schemas/api/promotions.ts';
+import type { Promotion, PromotionPreflight } from '../../../schemas/api/delivery/promotions.ts';
+import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { idleManifest, namedPipeline, untilRunning } from '../../support/fixtures/pipelines.ts';
 import { type RunningHeadgate, startHeadgate } from '../../support/harness/headgate.ts';

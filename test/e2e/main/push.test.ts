@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
-import type { DeploymentStatus, Pipeline, VersionSummary } from '../../../schemas/api/pipelines.ts';
+import type { DeploymentStatus } from '../../../schemas/api/pipelines/deployments.ts';
+import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
+import type { VersionSummary } from '../../../schemas/api/pipelines/versions.ts';
 import { AUTHOR, Clone } from '../../support/clients/clone.ts';
 import {
   findPipeline,

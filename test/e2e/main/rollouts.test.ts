@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:net';
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
-import type { PipelineOnNode } from '../../../schemas/api/pipelines.ts';
-import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
+import type { RolloutSummary } from '../../../schemas/api/delivery/rollouts.ts';
+import type { PipelineOnNode } from '../../../schemas/api/pipelines/on-nodes.ts';
 import { GitClient } from '../../support/clients/git-client.ts';
 import { namedPipeline, onNodes } from '../../support/fixtures/pipelines.ts';
 import { enginesOf } from '../../support/harness/processes.ts';

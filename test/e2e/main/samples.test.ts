@@ -1,6 +1,6 @@
 /** Events from a real engine, through the built agent, to whoever asked: samples of a moment, and a live tap. */
 import { expect } from 'chai';
-import type { EventSchemas, SampleResultView, TapEvents } from '../../../schemas/api/samples.ts';
+import type { EventSchemas, SampleResultView, TapEvents } from '../../../schemas/api/fleet/samples.ts';
 import { type NodeAgent, startNodeAgent } from '../../support/agents/node-agent.ts';
 import { openStream } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';

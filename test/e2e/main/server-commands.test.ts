@@ -7,8 +7,8 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { pruneAuditLog } from '../../../controller/insight/audit/index.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import type { GitPlan } from '../../../schemas/api/git-plan.ts';
-import { Files, headgate } from '../../support/clients/command.ts';
+import type { GitPlan } from '../../../schemas/api/delivery/git-plan.ts';
+import { Files, headgate, headgateInProcess } from '../../support/clients/command.ts';
 import { GitClient, withCredentials } from '../../support/clients/git-client.ts';
 import { makeKey, restClient } from '../../support/clients/rest.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
@@ -65,8 +65,9 @@ describe('commands that ask a server', function () {
   });
   afterEach(() => files.remove());
 
-  const run = (args: readonly string[], env: Record<string, string> = {}) =>
-    headgate([...args, '--url', test.url], { cwd: files.folder, env: { HEADGATE_API_KEY: key, ...env } });
+  /** `command` is `headgate` once for each command, for what only a process shows. */
+  const run = (args: readonly string[], command = headgateInProcess) =>
+    command([...args, '--url', test.url], { cwd: files.folder, env: { HEADGATE_API_KEY: key } });
 
   describe('plan', () => {
     it('shows what a folder would change, and that nothing is wrong with it', async () => {
@@ -75,7 +76,7 @@ describe('commands that ask a server', function () {
         [`${PATH}/new.yaml`]: idleManifest('new'),
         'environments/production/other.yaml': 'not sent: [',
       });
-      const { code, stdout, stderr } = await run(['plan', '.', '--env', 'staging']);
+      const { code, stdout, stderr } = await run(['plan', '.', '--env', 'staging'], headgate);
       expect([code, stderr], stdout).to.deep.equal([0, '']);
       expect(stdout).to.match(/^staging, with the files at hand\n1 to create, 1 to change$/m);
       expect(stdout).to.include(`+ create Pipeline new  ${PATH}/new.yaml:1`);
@@ -143,14 +144,17 @@ describe('commands that ask a server', function () {
       ];
       for (const [args, env, said] of CASES) {
         const asked = args.includes('--url') ? args : [...args, '--url', test.url];
-        const ran = await headgate(asked, { cwd: files.folder, env: { HEADGATE_API_KEY: key, ...env } });
+        const ran = await headgateInProcess(asked, {
+          cwd: files.folder,
+          env: { HEADGATE_API_KEY: key, ...env },
+        });
         expect([ran.code, ran.stdout], `${args.join(' ')}: ${ran.stderr}`).to.deep.equal([2, '']);
         expect(ran.stderr)
           .to.match(said)
           .and.not.to.include(key)
           .and.not.to.match(/^ +at /m);
       }
-      const unbound = await headgate(['plan'], { env: { HEADGATE_API_KEY: key } });
+      const unbound = await headgateInProcess(['plan'], { env: { HEADGATE_API_KEY: key } });
       expect(unbound.stderr).to.include('--url https://');
     });
 
@@ -165,10 +169,10 @@ describe('commands that ask a server', function () {
       });
       try {
         const env = { HEADGATE_API_KEY: key };
-        const led = await headgate(['plan', '--url', leading.url], { env });
+        const led = await headgateInProcess(['plan', '--url', leading.url], { env });
         expect([led.code, led.stderr.includes('leads elsewhere (307)')], led.stderr).to.deep.equal([2, true]);
         expect(seen).to.deep.equal([]);
-        const strange = await headgate(['plan', '--url', other.url], { env });
+        const strange = await headgateInProcess(['plan', '--url', other.url], { env });
         expect(strange.code).to.equal(2);
       } finally {
         await other.close();
@@ -179,7 +183,7 @@ describe('commands that ask a server', function () {
 
   describe('export', () => {
     it('writes what the environment holds, and the same again changes nothing', async () => {
-      const first = await run(['export', '--env', 'staging', '--out', 'out']);
+      const first = await run(['export', '--env', 'staging', '--out', 'out'], headgate);
       expect(first.code, first.stderr).to.equal(0);
       expect(files.list()).to.deep.equal(['out/pipelines/web.yaml']);
       const text = readFileSync(join(files.folder, 'out/pipelines/web.yaml'), 'utf8');
@@ -230,7 +234,7 @@ describe('commands that ask a server', function () {
             : { files: [{ path, text: 'x' }], skipped: [] };
           response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
         });
-        const ran = await headgate(['export', '--out', 'hostile', '--url', server.url], {
+        const ran = await headgateInProcess(['export', '--out', 'hostile', '--url', server.url], {
           cwd: files.folder,
           env: { HEADGATE_API_KEY: key },
         });
@@ -247,8 +251,8 @@ describe('commands that ask a server', function () {
   });
 
   describe('audit verify', () => {
-    const verify = (more: readonly string[] = []) =>
-      headgate(['audit', 'verify', ...more], {
+    const verify = (more: readonly string[] = [], command = headgateInProcess) =>
+      command(['audit', 'verify', ...more], {
         env: { HEADGATE_DATABASE_URL: test.databaseUrl, HEADGATE_DATA_DIR: test.config.dataDir },
       });
 
@@ -256,7 +260,7 @@ describe('commands that ask a server', function () {
       await until(async () => (await test.db('audit_log').whereNull('seq')).length === 0, {
         what: 'numbers',
       });
-      const whole = await verify();
+      const whole = await verify([], headgate);
       expect(whole.code, whole.stderr).to.equal(0);
       expect(whole.stdout).to.match(/^The audit log is whole: \d+ events\./);
       const broken = await test.db('audit_log').where({ seq: 2 }).first('id', 'action');
@@ -310,7 +314,7 @@ describe('commands that ask a server', function () {
     });
 
     it('takes the secret key of the controllers', async () => {
-      const without = await headgate(['audit', 'verify'], {
+      const without = await headgateInProcess(['audit', 'verify'], {
         env: { HEADGATE_DATABASE_URL: test.databaseUrl, HEADGATE_DATA_DIR: files.folder },
       });
       expect([without.code, without.stderr]).to.deep.equal([
@@ -318,7 +322,7 @@ describe('commands that ask a server', function () {
         `headgate: there is no key in ${files.folder}; set HEADGATE_DATA_DIR to the controller's, or HEADGATE_SECRET_KEY\n`,
       ]);
       const env = { HEADGATE_DATABASE_URL: test.databaseUrl, HEADGATE_SECRET_KEY: 'another'.repeat(6) };
-      const other = await headgate(['audit', 'verify'], { env });
+      const other = await headgateInProcess(['audit', 'verify'], { env });
       expect([other.code, other.stderr.includes('sealed with key')], other.stderr).to.deep.equal([2, true]);
     });
 
@@ -341,12 +345,14 @@ describe('commands that ask a server', function () {
     });
 
     it('ends with 2 where there is nothing to verify', async () => {
-      const nothing = await headgate(['audit', 'verify'], { env: { HEADGATE_DATA_DIR: files.folder } });
+      const nothing = await headgateInProcess(['audit', 'verify'], {
+        env: { HEADGATE_DATA_DIR: files.folder },
+      });
       expect([nothing.code, nothing.stderr.includes('no controller has run')], nothing.stderr).to.deep.equal([
         2,
         true,
       ]);
-      const away = await headgate(['audit', 'verify'], {
+      const away = await headgateInProcess(['audit', 'verify'], {
         env: { HEADGATE_DATABASE_URL: 'postgres://nobody:hunter2@127.0.0.1:9/none' },
       });
       expect(
@@ -354,13 +360,13 @@ describe('commands that ask a server', function () {
         away.stderr,
       ).to.deep.equal([2, true]);
       expect(away.stderr).not.to.include('hunter2');
-      expect((await headgate(['audit'])).stderr).to.include('verify');
+      expect((await headgateInProcess(['audit'])).stderr).to.include('verify');
     });
   });
 
   describe('recover', () => {
-    const recover = (args: readonly string[]) =>
-      headgate(['recover', ...args], { env: { HEADGATE_DATABASE_URL: test.databaseUrl } });
+    const recover = (args: readonly string[], command = headgateInProcess) =>
+      command(['recover', ...args], { env: { HEADGATE_DATABASE_URL: test.databaseUrl } });
 
     it('lets somebody in again who is locked out, has lost the second factor, and was guessed at', async () => {
       const email = 'locked@example.org';
@@ -369,7 +375,7 @@ describe('commands that ask a server', function () {
       await test.db('users').where({ id }).update(lost);
       for (let n = 0; n < 11; n += 1) await trySignIn(test.url, email, 'a guess');
       expect((await trySignIn(test.url, email, PASSWORD)).status).to.equal(429);
-      const ran = await recover(['LOCKED@example.org', '--second-factor', '--super-admin']);
+      const ran = await recover(['LOCKED@example.org', '--second-factor', '--super-admin'], headgate);
       expect(ran.code, ran.stderr).to.equal(0);
       const [, password = ''] = /with: (\S+)$/m.exec(ran.stdout) ?? [];
       expect(ran.stdout).to.match(/lock is lifted.*second factor is gone.*is a super admin/s);
@@ -396,19 +402,15 @@ describe('commands that ask a server', function () {
   });
 
   describe('service-account', () => {
-    const run = (args: readonly string[]) =>
-      headgate(['service-account', ...args], { env: { HEADGATE_DATABASE_URL: test.databaseUrl } });
+    const run = (args: readonly string[], command = headgateInProcess) =>
+      command(['service-account', ...args], { env: { HEADGATE_DATABASE_URL: test.databaseUrl } });
 
     it('prints a key that works, alone on standard output, and leaves a row in the audit log', async () => {
       const permissions = ['--permission', 'pipelines.read', '--permission', 'nodes.read'];
-      const ran = await run([
-        'robot',
-        '--environment',
-        environmentId,
-        ...permissions,
-        '--expires-in-days',
-        '30',
-      ]);
+      const ran = await run(
+        ['robot', '--environment', environmentId, ...permissions, '--expires-in-days', '30'],
+        headgate,
+      );
       expect(ran.code, ran.stderr).to.equal(0);
       expect(ran.stdout).to.match(/^svc_\S+\n$/);
       const call = restClient(test.url, ran.stdout.trim());
@@ -465,7 +467,7 @@ describe('commands that ask a server', function () {
         expect(first.stdout)
           .to.match(/^ran 0001-foundation$/m)
           .and.to.match(/\d+ migrations ran\.$/m);
-        const second = await headgate(['migrate'], { env: { HEADGATE_DATABASE_URL: url.href } });
+        const second = await headgateInProcess(['migrate'], { env: { HEADGATE_DATABASE_URL: url.href } });
         expect([second.code, second.stdout]).to.deep.equal([0, 'The database is up to date.\n']);
       } finally {
         await client.query(`drop database if exists ${name} with (force)`);
@@ -474,7 +476,9 @@ describe('commands that ask a server', function () {
     });
 
     it('ends with 2 where the variables make no sense', async () => {
-      const { code, stderr } = await headgate(['migrate'], { env: { HEADGATE_DATABASE_URL: 'mysql://x' } });
+      const { code, stderr } = await headgateInProcess(['migrate'], {
+        env: { HEADGATE_DATABASE_URL: 'mysql://x' },
+      });
       expect([code, stderr.includes('must begin with postgres://')]).to.deep.equal([2, true]);
     });
   });

@@ -2,7 +2,7 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
 import { git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import type { Replica } from '../../support/harness/serve.ts';

@@ -87,6 +87,51 @@ export async function openTarget(): Promise<Target> {
   };
 }
 
+/**
+ * What a link of the open UI does. Answers once the page before is gone: until the next one is loaded, it stays. Tabs and
+ * filters of one page, and pages of two objects of one name, have the same heading; then it answers after a second.
+ */
+const FOLLOW = `(path) => {
+  const heading = document.querySelector('h1');
+  const before = heading?.textContent;
+  const isOther = location.pathname !== path.split('?')[0];
+  const deadline = performance.now() + 1_000;
+  history.pushState(null, '', path);
+  dispatchEvent(new PopStateEvent('popstate', { state: null }));
+  return new Promise((done) => {
+    const look = () => {
+      const isGone = !heading?.isConnected || heading.textContent !== before;
+      if (!isOther || isGone || performance.now() > deadline) done();
+      else requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+}`;
+/** What stays on a page that another address is opened in: a dialog, and the question whether to leave. */
+const IS_BUSY = `Boolean(document.querySelector('[role=dialog], [role=alertdialog], [role=menu]'))`;
+
+/**
+ * Lets `page.goto` follow a link where the UI is open already: loading all of it again costs half a second of CPU. It loads
+ * as a browser does from another origin, for the same address, and under a dialog.
+ */
+export function followLinks(page: Page): Page {
+  const load = page.goto.bind(page);
+  page.goto = async (address, options) => {
+    const [from, to] = [page.url(), address];
+    const isOpen = from !== to && from !== 'about:blank' && new URL(from).origin === new URL(to).origin;
+    const path = to.slice(new URL(to).origin.length);
+    if (options || !isOpen || !/^\/e\//.test(path) || !/^\/e\//.test(new URL(from).pathname))
+      return load(address, options);
+    if (await page.evaluate<boolean>(IS_BUSY)) return load(address);
+    await page.evaluate(`(${FOLLOW})(${JSON.stringify(path)})`);
+    return null;
+  };
+  return page;
+}
+
+/** For `page.goto`, where a page has to begin as in a browser that was just opened. */
+export const LOAD = { waitUntil: 'load' } as const;
+
 export async function signIn(
   page: Page,
   target: Pick<Target, 'url' | 'adminEmail' | 'adminPassword'>,
@@ -110,12 +155,18 @@ export function watchForErrors(page: Page): string[] {
   return seen;
 }
 
-/** What axe-core finds that a person could not use, each with its rule, place and elements; empty when all is well. */
+/** What lies on top of the page: a dialog or menu, and of several the last. The page itself where there is none. */
+const TOPMOST = `[...document.querySelectorAll('[role=dialog], [role=menu]')].at(-1)`;
+
+/**
+ * What axe-core finds that a person could not use, each with its rule, place and elements; empty when all is well. Under a
+ * dialog or menu the page is left out: it is hidden then, and checked without it.
+ */
 export async function violationsOf(page: Page, where: string, options = EVERY_RULE): Promise<string[]> {
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate<Pick<AxeResults, 'violations'>>(
     // Without resultTypes it also writes a selector for each element that passed, which takes three times as long.
-    `axe.run(document, ${JSON.stringify({ ...options, resultTypes: ['violations'] })})`,
+    `axe.run(${TOPMOST} ?? document, ${JSON.stringify({ ...options, resultTypes: ['violations'] })})`,
   );
   return violations.map(({ id, nodes }) => {
     const elements = nodes
@@ -138,14 +189,17 @@ export async function violationsInBothSchemes(page: Page, where: string): Promis
 /** What scrolls in a frame of its own may be wider. */
 const FRAMES = '.logs, .graph, .chart, .matrix-frame, .command pre, .cm-scroller, .sr-only';
 
-/** What of the page lies beyond the right edge of a phone, and so cannot be read there. Leaves the window as it was. */
+/**
+ * What of the dialog or menu on top, or else of the page, lies beyond the right edge of a phone, and so cannot be read there.
+ * Leaves the window as it was.
+ */
 export async function beyondAPhone(page: Page, where: string): Promise<string[]> {
   const before = page.viewportSize();
   await page.setViewportSize({ width: 390, height: 844 });
   let beyond: string[] = [];
   const fits = async (): Promise<boolean> => {
     beyond = await page.evaluate<string[]>(
-      `[...document.querySelectorAll('main *')]
+      `[...(${TOPMOST} ?? document.querySelector('main')).querySelectorAll('*')]
         .filter((each) => each.getBoundingClientRect().right > innerWidth + 1 && !each.closest('${FRAMES}'))
         .slice(0, ${MAX_ELEMENTS})
         .map((each) => each.outerHTML.slice(0, 160))`,
@@ -153,7 +207,7 @@ export async function beyondAPhone(page: Page, where: string): Promise<string[]>
     return beyond.length === 0;
   };
   // Menus take their place a moment after the window has another size.
-  await until(fits, { what: 'all to fit', timeoutMs: 2_000 }).catch(() => {});
+  await until(fits, { what: 'all to fit', everyMs: 20 }).catch(() => {});
   if (before) await page.setViewportSize(before);
   return beyond.map((element) => `${where}: beyond a phone's edge\n  ${element}`);
 }

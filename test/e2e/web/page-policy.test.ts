@@ -5,7 +5,7 @@ import { type RunningHeadgate, startHeadgate } from '../../support/harness/headg
 import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
 import { fillPages } from '../../support/scenes/full-site/pages.ts';
-import { launch, signIn } from './browser.ts';
+import { followLinks, launch, signIn } from './browser.ts';
 
 /** Pages of one form are visited this often. */
 const OF_ONE_FORM = 1;
@@ -15,7 +15,7 @@ const MORE = [
   ...['alerts?tab=history', 'alerts?tab=rules&new=1', 'alerts?tab=silences&new=1'],
   ...['playground?tab=config', 'fleet?view=matrix', 'fleet?view=groups', 'git?tab=plan', 'git?tab=settings'],
   ...['library?tab=snippets', 'library?tab=shared', 'settings'],
-  ...['environment', 'members', 'access', 'users', 'teams', 'sso', 'scim', 'server'].map(
+  ...['environment', 'members', 'assistant', 'access', 'users', 'teams', 'sso', 'scim', 'server'].map(
     (tab) => `settings?tab=${tab}`,
   ),
 ];
@@ -78,7 +78,7 @@ describe('the policy of the pages', function () {
     browser = await launch();
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
     context.setDefaultTimeout(BROWSER_WAIT_MS);
-    page = await context.newPage();
+    page = followLinks(await context.newPage());
     seen = await watched(page);
     await signIn(page, headgate);
   });

@@ -12,8 +12,8 @@ import {
   startHeadgate,
   temporaryDataDir,
 } from '../../support/harness/headgate.ts';
-import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
-import { launch, signIn, violationsOf } from './browser.ts';
+import { BROWSER_WAIT_MS, patient } from '../../support/harness/patience.ts';
+import { LOAD, launch, signIn, violationsOf } from './browser.ts';
 
 /** Of the demo: three beats of five seconds, and what a slow machine adds. */
 const UNHEARD_MS = 60_000;
@@ -56,9 +56,44 @@ describe('the pages while something is away', function () {
     await row.waitFor();
     expect(await violationsOf(page, 'the pipelines without a controller')).to.deep.equal([]);
     headgate = await start();
-    await away.waitFor({ state: 'detached', timeout: 30_000 });
-    await page.getByText('Live', { exact: true }).waitFor({ timeout: 30_000 });
+    await away.waitFor({ state: 'detached', timeout: patient(30_000) });
+    await page.getByText('Live', { exact: true }).waitFor({ timeout: patient(30_000) });
     expect(loads).to.equal(0);
+  });
+
+  it('brings a page whose code cannot be loaded for a moment, without a reload', async () => {
+    await page.goto(at('pipelines'), LOAD);
+    let asked = 0;
+    let loads = 0;
+    page.on('load', () => (loads += 1));
+    const code = /\/assets\/secrets-page-.*\.js$/;
+    await page.route(code, (route) => {
+      asked += 1;
+      return asked === 1 ? route.abort('connectionrefused') : route.continue();
+    });
+    await page.getByRole('link', { name: 'Secrets' }).click();
+    await page.getByRole('heading', { name: 'Secrets', level: 1 }).waitFor();
+    await page.unroute(code);
+    expect({ asked, loads }).to.deep.equal({ asked: 2, loads: 0 });
+  });
+
+  it('loads itself again where an update has replaced its code, once, and says so where that does not help', async () => {
+    await page.goto(at('pipelines'), LOAD);
+    const code = /\/assets\/audit-page-.*\.js$/;
+    await page.route(code, (route) => route.fulfill({ status: 404, body: 'Not found' }));
+    const loaded = page.waitForEvent('load');
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await loaded;
+    await page.getByText('Headgate was updated since this page was loaded').waitFor();
+    expect(await violationsOf(page, 'a page of before an update')).to.deep.equal([]);
+    await page.getByRole('link', { name: 'Pipelines' }).click();
+    await page.getByRole('table', { name: 'Pipelines' }).waitFor();
+    await page.unroute(code);
+    await page.getByRole('link', { name: 'Audit' }).click();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
+    await page.goto(at('pipelines'));
+    await page.getByRole('table', { name: 'Pipelines' }).getByRole('link', { name: 'orders' }).waitFor();
   });
 
   it('tells a database that is away from a controller that is', async () => {
@@ -123,7 +158,7 @@ describe('the pages while something is away', function () {
       const trouble = page
         .getByRole('list', { name: 'Wrong in staging' })
         .getByRole('link', { name: /is unreachable/ });
-      await trouble.waitFor({ timeout: UNHEARD_MS });
+      await trouble.waitFor({ timeout: patient(UNHEARD_MS) });
       await trouble.click();
       await banner('What it ran then is shown below')
         .getByText(/^Last heard .*\d+ (s|min) ago$/)
@@ -134,7 +169,7 @@ describe('the pages while something is away', function () {
     } finally {
       process.kill(pid, 'SIGCONT');
     }
-    await banner('What it ran then is shown below').waitFor({ state: 'detached', timeout: 30_000 });
+    await banner('What it ran then is shown below').waitFor({ state: 'detached', timeout: patient(30_000) });
     await page.getByText('Running', { exact: true }).first().waitFor();
   });
 });

@@ -1,8 +1,10 @@
 /** The pages of what only a push brings: alert rules, groups, logs, and a pipeline that crashes. */
+
 import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
 import { Clone } from '../../support/clients/clone.ts';
 import { freePort } from '../../support/harness/headgate.ts';
+import { patient } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
 import {
   beyondAPhone,
@@ -113,11 +115,11 @@ describe('the pages of what was pushed', function () {
     const { page } = session;
     const table = page.getByRole('table', { name: 'Alert rules' });
     const row = table.getByRole('row', { name: /Busy CPU/ });
-    await row.getByText('CPU usage above 100 % for 60 s').waitFor({ timeout: 30_000 });
+    await row.getByText('CPU usage above 100 % for 60 s').waitFor({ timeout: patient(30_000) });
     await row.getByText('whole environment').waitFor();
     await row.getByRole('link', { name: 'alerts/cpu.yaml:1', exact: true }).waitFor();
-    await row.getByText(/^1 series/).waitFor({ timeout: 30_000 });
-    await row.getByText('OK', { exact: true }).waitFor({ timeout: 60_000 });
+    await row.getByText(/^1 series/).waitFor({ timeout: patient(30_000) });
+    await row.getByText('OK', { exact: true }).waitFor({ timeout: patient(60_000) });
     const silent = table.getByRole('row', { name: /Errors in orders/ });
     await silent.getByText('Silent', { exact: true }).waitFor();
     await silent.getByRole('link', { name: 'orders', exact: true }).click();
@@ -178,7 +180,9 @@ describe('the pages of what was pushed', function () {
     const points = row('Busy CPU').getByRole('group').getByRole('link');
     expect(await points.count(), 'git and accepted, as a rule runs nowhere').to.equal(2);
     expect(await points.last().getAttribute('aria-label')).to.match(/^accepted: [0-9a-f]{7}, done/);
-    await row('crashing').getByText('Not ready', { exact: true }).waitFor({ timeout: 30_000 });
+    await row('crashing')
+      .getByText('Not ready', { exact: true })
+      .waitFor({ timeout: patient(30_000) });
     await row('canaries').getByText('Not ready', { exact: true }).waitFor();
   });
 
@@ -216,7 +220,7 @@ describe('the pages of what was pushed', function () {
     await openPipeline('crashing');
     const banner = page.getByRole('status').filter({ hasText: 'It crashed on 1 of 1 node' });
     await banner.getByText(/Crashed (once|\d+ times), next start within about \d+ s\./).waitFor({
-      timeout: 30_000,
+      timeout: patient(30_000),
     });
     await banner.getByRole('link', { name: 'Its errors in the log' }).click();
     await page.waitForURL(/tab=logs.*level=ERROR/);
@@ -232,13 +236,13 @@ describe('the pages of what was pushed', function () {
     const file = `${FOLDER}/pipelines/returned.yaml`;
     await clone.push('A pipeline that runs', { [file]: crashing(String(await freePort()), 'returned') });
     await openPipeline('returned');
-    await page.getByText('1/1 running').waitFor({ timeout: 30_000 });
+    await page.getByText('1/1 running').waitFor({ timeout: patient(30_000) });
     await clone.push('Its port is taken', { [file]: crashing(new URL(session.target.url).port, 'returned') });
     const banner = page
       .getByRole('status')
       .filter({ hasText: 'The newer version does not run on 1 of 1 node' });
     await banner.getByText('version 2 crashed repeatedly; the node was returned to version 1.').waitFor({
-      timeout: 60_000,
+      timeout: patient(60_000),
     });
     await banner.getByText('Address already in use').waitFor();
     expect(await violationsInBothSchemes(page, 'a pipeline with a failed version')).to.deep.equal([]);
@@ -248,7 +252,7 @@ describe('the pages of what was pushed', function () {
       .getByRole('status', { name: 'Notes' })
       .getByText('The version is served again. A node where it fails returns to the version before.')
       .waitFor();
-    await banner.waitFor({ timeout: 60_000 });
+    await banner.waitFor({ timeout: patient(60_000) });
   });
 
   describe('the log of a pipeline', () => {
@@ -279,7 +283,7 @@ describe('the pages of what was pushed', function () {
       await log.hover();
       await page.mouse.wheel(0, -600);
       const button = page.getByRole('button', { name: /^\d+ new lines?$/ });
-      await button.waitFor({ timeout: 15_000 });
+      await button.waitFor({ timeout: patient(15_000) });
       expect(await fromEnd()).to.be.above(500);
       await button.click();
       await until(async () => (await fromEnd()) <= 24, { what: 'the end' });
@@ -388,7 +392,10 @@ describe('the pages of what was pushed', function () {
     await page.getByRole('log').getByRole('time').first().waitFor();
     await look('a log');
     await openPipeline('crashing', '?tab=logs');
-    await page.getByRole('status').filter({ hasText: 'It crashed on' }).waitFor({ timeout: 70_000 });
+    await page
+      .getByRole('status')
+      .filter({ hasText: 'It crashed on' })
+      .waitFor({ timeout: patient(70_000) });
     await page.getByRole('log').getByText('ERROR', { exact: true }).first().waitFor();
     await look('a crashed pipeline');
     expect(found, found.join('\n')).to.deep.equal([]);

@@ -4,7 +4,7 @@ import { ROOT } from '../../support/harness/controller.ts';
 import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
 import { type Site, type SiteOptions, startSite } from '../../support/scenes/site.ts';
 import { makeUser, PASSWORD } from '../../support/users/person.ts';
-import { closePages, sharedBrowser } from './browser.ts';
+import { closePages, followLinks, sharedBrowser } from './browser.ts';
 
 export interface SiteSession {
   site: Site;
@@ -41,7 +41,7 @@ export async function openSite(options: SiteOptions = {}): Promise<SiteSession> 
     // By request: the form has its own tests, and each page that is loaded costs as much as a test.
     const signedIn = await context.request.post(`${url}/api/auth/sign-in`, { data: { email, password } });
     if (!signedIn.ok()) throw new Error(`${email} cannot sign in: ${await signedIn.text()}`);
-    return context.newPage();
+    return followLinks(await context.newPage());
   };
   try {
     return {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { dayOf } from '../../../controller/database/day-partitions.ts';
 import { logDays } from '../../../controller/fleet/logs/store.ts';
-import type { NodeSummary } from '../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../schemas/api/fleet/fleet.ts';
 import type { FleetView, SettingsView } from '../../../schemas/api/settings.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
 import { type OpenStream, send } from '../../support/clients/http.ts';

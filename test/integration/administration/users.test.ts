@@ -1,7 +1,7 @@
 /** Everybody who has an account, as super admins make, change and delete them. */
 import { expect } from 'chai';
 import { lockUserRow } from '../../../controller/identity/access/users/users-store.ts';
-import type { GroupOverview, TeamOverview, UserSummary } from '../../../schemas/api/people.ts';
+import type { GroupOverview, TeamOverview, UserSummary } from '../../../schemas/api/identity/people.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { type Member, makeGroup, useTestUsers } from '../../support/users/people.ts';
@@ -97,7 +97,14 @@ describe('a super admin', () => {
       expect(rows.filter(({ rule }) => rule !== 'n' && rule !== 'c')).to.deep.equal([]);
       const gone = rows.filter(({ rule }) => rule === 'c').map(({ table }) => table);
       expect([...new Set(gone)].sort()).to.deep.equal([
-        ...['directory_group_members', 'personal_tokens', 'scim_users', 'sessions', 'taps'],
+        ...[
+          'ai_conversations',
+          'directory_group_members',
+          'personal_tokens',
+          'scim_users',
+          'sessions',
+          'taps',
+        ],
         ...['team_members', 'totp_backup_codes', 'user_identities', 'user_preferences'],
       ]);
     });

@@ -7,7 +7,7 @@ import type {
   AlertRule,
   AlertSilence,
   OpenAlertEvents,
-} from '../../../schemas/api/alerts.ts';
+} from '../../../schemas/api/insight/alerts.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

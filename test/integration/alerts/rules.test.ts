@@ -1,6 +1,6 @@
 /** Alert rules that people make: where they may be, what they may say, and that git's are git's. */
 import { expect } from 'chai';
-import type { AlertRule } from '../../../schemas/api/alerts.ts';
+import type { AlertRule } from '../../../schemas/api/insight/alerts.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { refusal } from '../../support/scenes/places.ts';
 import { useTwoTeams } from '../../support/scenes/two-teams.ts';

@@ -1,7 +1,7 @@
 /** anomaly.* and settings.updateAnomalyConfig. */
 import { expect } from 'chai';
 import { anomalyOperations, createAnomalyPass } from '../../../controller/insight/anomalies/index.ts';
-import type { Anomaly, AnomalyConfigView, AnomalyPage } from '../../../schemas/api/anomalies.ts';
+import type { Anomaly, AnomalyConfigView, AnomalyPage } from '../../../schemas/api/insight/anomalies.ts';
 import type { SettingsView } from '../../../schemas/api/settings.ts';
 import { insertAnomaly } from '../../support/fixtures/anomalies.ts';
 import { useController } from '../../support/harness/controller.ts';

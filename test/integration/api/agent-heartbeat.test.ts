@@ -1,6 +1,6 @@
 /** POST /api/agent/heartbeat: what a node tells is soon to be seen; what is wrong with it harms nothing else. */
 import { expect } from 'chai';
-import type { FleetNode } from '../../../schemas/api/fleet.ts';
+import type { FleetNode } from '../../../schemas/api/fleet/fleet.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

@@ -1,7 +1,7 @@
 /** POST /api/agent/logs: lines are stored before they are acknowledged, and what is wrong with some harms no others. */
 import { expect } from 'chai';
 import pg from 'pg';
-import type { LogLine, LogPage } from '../../../schemas/api/logs.ts';
+import type { LogLine, LogPage } from '../../../schemas/api/fleet/logs.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
 import { openStream } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';

@@ -1,7 +1,7 @@
 /** What one sees and says of the loop with git through the doors of a controller that runs. */
 import { expect } from 'chai';
-import type { GitJob, GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import type { Drift, DriftReport } from '../../../schemas/api/git-words.ts';
+import type { GitJob, GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
+import type { Drift, DriftReport } from '../../../schemas/api/delivery/git-words.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

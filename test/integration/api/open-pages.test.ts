@@ -1,6 +1,6 @@
 /** Open pages follow: what somebody changes is told of by topic, after its commit, to those who see the place. */
 import { expect } from 'chai';
-import type { UiTopic } from '../../../schemas/api/git-sync.ts';
+import type { UiTopic } from '../../../schemas/api/ui-events.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';

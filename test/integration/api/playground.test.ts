@@ -3,7 +3,11 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ComponentSchema, EngineCatalogue, VrlTestResult } from '../../../schemas/api/engine.ts';
+import type {
+  ComponentSchema,
+  EngineCatalogue,
+  VrlTestResult,
+} from '../../../schemas/api/pipelines/engine.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { patient } from '../../support/harness/patience.ts';
 import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';

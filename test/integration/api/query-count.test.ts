@@ -5,6 +5,7 @@ import type { Context } from '../../../controller/platform/operation/context.ts'
 import type { Operation } from '../../../controller/platform/operation/operation.ts';
 import type { Role } from '../../../schemas/api/common.ts';
 import { insertAnomaly } from '../../support/fixtures/anomalies.ts';
+import { SMALL_FLUENTD } from '../../support/fixtures/migrations.ts';
 import { NO_FIGURES } from '../../support/fixtures/recommendations.ts';
 import { ROOT, startTestController, type TestController } from '../../support/harness/controller.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';
@@ -23,6 +24,12 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'admin.listGroups': () => ({}),
   'admin.listTeams': () => ({}),
   'admin.listUsers': () => ({}),
+  'ai.getConversation': pipeline,
+  'ai.getDebugConversation': pipeline,
+  'ai.getProvider': team,
+  'ai.getVrlConversation': ({ pipelineId }) => ({ pipelineId, componentKey: 'lines' }),
+  'ai.previewContext': ({ pipelineId }) => ({ pipelineId, conversation: 'debug' }),
+  'ai.usage': team,
   'alert.listEvents': environment,
   'alert.listRules': environment,
   'alert.listSilences': environment,
@@ -84,6 +91,7 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'metrics.getNodePipelineRates': ({ node }) => ({ nodeId: node.nodeId }),
   'metrics.getPipelineMetrics': pipeline,
   'metrics.getRecentRates': environment,
+  'migration.list': team,
   'nodeGroup.groupHealthStats': environment,
   'nodeGroup.list': environment,
   'nodeGroup.nodesInGroup': ({ environmentId }) => ({ environmentId, groupId: '__ungrouped__' }),
@@ -108,6 +116,8 @@ const INPUTS: Record<string, (side: Side) => object> = {
   'serviceAccount.list': environment,
   'sharedComponent.list': environment,
   'settings.get': () => ({}),
+  'settings.listBackups': () => ({}),
+  'settings.backupRuns': () => ({}),
   'settings.scimRefusals': () => ({}),
   'stream.list': () => ({}),
   'team.get': ({ teamId }) => ({ id: teamId }),
@@ -127,6 +137,9 @@ const OF_ONE_THING = [
   'alert.getEvent',
   'engine.catalogue',
   'engine.componentSchema',
+  'migration.get',
+  'settings.previewBackup',
+  'migration.runSamples',
   'pipeline.compareVersions',
   'pipeline.getVersion',
   'pipeline.readYaml',
@@ -206,6 +219,7 @@ describe('the database is asked', () => {
       ['pipelineGroup.create', { environmentId, name: 'group' }],
       ['filterPreset.create', { environmentId, name: 'preset', scope: 'pipeline_list', filters: {} }],
       ['template.create', { teamId, name: 'template', description: '', category: 'any', ...graph }],
+      ['migration.create', { teamId, name: 'migration', platform: 'FLUENTD', originalConfig: SMALL_FLUENTD }],
       ['vrlSnippet.create', { teamId, name: 'snippet', category: 'any', code: '.' }],
       ['user.createToken', { name: 'token' }],
       ['userPreference.set', { key: 'theme', value: 'dark' }],
@@ -254,6 +268,29 @@ describe('the database is asked', () => {
     await test.db('cost_recommendations').insert({
       ...{ id: 'recommendation', environment_id: environmentId, pipeline_id: teams.ours.pipelineId },
       ...{ type: 'STALE_PIPELINE', figures: JSON.stringify(NO_FIGURES), change: '{"action":"undeploy"}' },
+    });
+    const [asker] = await test.db('users').where({ email: ROOT.email }).select('id');
+    const used = { created_at: new Date(), used_at: new Date() };
+    await test.db('ai_conversations').insert(
+      (['pipeline', 'debug', 'vrl'] as const).map((kind) => ({
+        ...{ id: kind, kind, pipeline_id: teams.ours.pipelineId, user_id: asker?.id ?? '', ...used },
+        component_key: kind === 'vrl' ? 'lines' : '',
+      })),
+    );
+    await test.db('ai_messages').insert(
+      ['pipeline', 'debug', 'vrl'].map((id) => ({
+        ...{
+          id,
+          conversation_id: id,
+          author: 'user',
+          state: 'done',
+          content: 'why?',
+          created_at: new Date(),
+        },
+      })),
+    );
+    await test.db('ai_requests').insert({
+      ...{ id: 'request', team_id: teamId, purpose: 'pipeline', started_at: new Date(), reserved_tokens: 1 },
     });
     await test.db('event_streams').insert({
       ...{
@@ -327,9 +364,12 @@ describe('the database is asked', () => {
     await multiply(db, 'pull_request_checks', { pull_request_id: "o.pull_request_id || '-' || n" });
     await multiply(db, 'promotions', { id: fresh.id });
     await multiply(db, 'anomalies', { id: fresh.id });
+    await multiply(db, 'config_migrations', fresh);
     await multiply(db, 'cost_recommendations', {
       ...{ id: fresh.id, status: "'DISMISSED'", resolved_at: 'now()' },
     });
+    await multiply(db, 'ai_messages', { id: fresh.id });
+    await multiply(db, 'ai_requests', { id: fresh.id });
     await multiply(db, 'event_streams', fresh);
     await multiply(db, 'rollouts', { id: fresh.id, status: "'ROLLED_BACK'" });
     await multiply(

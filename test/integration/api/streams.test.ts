@@ -1,7 +1,7 @@
 /** The two streams of server-sent events: to agents (GET /api/agent/push) and to pages (GET /api/events). */
 import { expect } from 'chai';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
-import type { UiEvent } from '../../../schemas/api/git-sync.ts';
+import type { UiEvent } from '../../../schemas/api/ui-events.ts';
 import { type OpenStream, openStream, send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

@@ -17,7 +17,7 @@ import { createExecute } from '../../../controller/platform/operation/execute.ts
 import { type Bus, createBus } from '../../../controller/platform/runtime/bus.ts';
 import { createLease, type Lease } from '../../../controller/platform/runtime/lease.ts';
 import { manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
-import type { AuditEvent } from '../../../schemas/api/audit.ts';
+import type { AuditEvent } from '../../../schemas/api/insight/audit.ts';
 import { QUIET, useEachPlatform } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 

@@ -1,6 +1,6 @@
 /** The audit log as a file, over HTTP. */
 import { expect } from 'chai';
-import type { AuditEntryView } from '../../../schemas/api/audit.ts';
+import type { AuditEntryView } from '../../../schemas/api/insight/audit.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';

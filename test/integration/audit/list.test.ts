@@ -12,8 +12,8 @@ import {
 import type { Actor } from '../../../controller/platform/operation/context.ts';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { createExecute } from '../../../controller/platform/operation/execute.ts';
-import type { ActorType, AuditEntryView, ListAudit } from '../../../schemas/api/audit.ts';
 import type { Role } from '../../../schemas/api/common.ts';
+import type { ActorType, AuditEntryView, ListAudit } from '../../../schemas/api/insight/audit.ts';
 import { longProperty } from '../../support/harness/long-property.ts';
 import { usePlatform } from '../../support/harness/platform.ts';
 

@@ -3,7 +3,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
-import type { CertificateSummary } from '../../../schemas/api/certificates.ts';
+import type { CertificateSummary } from '../../../schemas/api/secrets/certificates.ts';
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { withCredentials } from '../../support/clients/git-client.ts';

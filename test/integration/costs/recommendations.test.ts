@@ -1,14 +1,14 @@
 /** costRecommendation.*: what an analysis finds and stores, what users decide, and what applying does. */
 import { expect } from 'chai';
 import { analyzeDueEnvironments } from '../../../controller/insight/recommendations/index.ts';
+import type { Proposed } from '../../../schemas/api/delivery/git-words.ts';
 import type {
   AnalysisResult,
   CostRecommendation,
   CostRecommendationDetail,
   RecommendationList,
   RecommendationSummary,
-} from '../../../schemas/api/cost-recommendations.ts';
-import type { Proposed } from '../../../schemas/api/git-words.ts';
+} from '../../../schemas/api/insight/cost-recommendations.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
 import { NO_FIGURES } from '../../support/fixtures/recommendations.ts';
 import { useController } from '../../support/harness/controller.ts';

@@ -9,7 +9,7 @@ import type {
   PipelineCards,
   RecentAudit,
   RecentPipelines,
-} from '../../../schemas/api/dashboard.ts';
+} from '../../../schemas/api/insight/dashboard.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { insertAlertEvent } from '../../support/fixtures/alert-events.ts';
 import { useController } from '../../support/harness/controller.ts';

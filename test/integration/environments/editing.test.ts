@@ -1,6 +1,6 @@
 /** Environments as they are renamed and limited, and their enrollment tokens as they end. */
 import { expect } from 'chai';
-import type { Environment } from '../../../schemas/api/environments.ts';
+import type { Environment } from '../../../schemas/api/fleet/environments.ts';
 import { enrollRequest, tryEnroll } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { enrollmentToken, refusal, tenAtOnce, useTestEnvironments } from '../../support/scenes/places.ts';

@@ -4,7 +4,7 @@ import { createUpdateTracker, type UpdateTracker } from '../../../controller/fle
 import { findIdentities } from '../../../controller/fleet/nodes/store.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { PendingAction } from '../../../schemas/agent/protocol.ts';
-import type { FleetNode, TriggeredUpdate } from '../../../schemas/api/fleet.ts';
+import type { FleetNode, TriggeredUpdate } from '../../../schemas/api/fleet/fleet.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { QUIET } from '../../support/harness/platform.ts';

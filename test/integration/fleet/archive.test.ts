@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { archiveSilentNodes } from '../../../controller/fleet/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import type { Environment } from '../../../schemas/api/environments.ts';
-import type { FleetNode, NodeSummary } from '../../../schemas/api/fleet.ts';
-import type { DeploymentStatus } from '../../../schemas/api/pipelines.ts';
+import type { Environment } from '../../../schemas/api/fleet/environments.ts';
+import type { FleetNode, NodeSummary } from '../../../schemas/api/fleet/fleet.ts';
+import type { DeploymentStatus } from '../../../schemas/api/pipelines/deployments.ts';
 import {
   enrollNode,
   enrollRequest,

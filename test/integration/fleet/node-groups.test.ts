@@ -1,7 +1,7 @@
 /** Node groups that people make: what they say, whom they reach, and that git's are git's. */
 import { expect } from 'chai';
-import type { FleetNode } from '../../../schemas/api/fleet.ts';
-import type { NodeGroup } from '../../../schemas/api/node-groups.ts';
+import type { FleetNode } from '../../../schemas/api/fleet/fleet.ts';
+import type { NodeGroup } from '../../../schemas/api/fleet/node-groups.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

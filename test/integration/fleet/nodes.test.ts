@@ -1,7 +1,7 @@
 /** Nodes that people make, name, label, revoke and delete: what agents and pages see of it. */
 import { expect } from 'chai';
 import { fleetOperations } from '../../../controller/fleet/index.ts';
-import type { FleetNode, NodeSummary } from '../../../schemas/api/fleet.ts';
+import type { FleetNode, NodeSummary } from '../../../schemas/api/fleet/fleet.ts';
 import {
   enrollNode,
   enrollRequest,

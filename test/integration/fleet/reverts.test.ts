@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { deleteOldVersions } from '../../../controller/pipelines/versions/version-retention-store.ts';
 import type { ConfigResponse, PipelineEntry } from '../../../schemas/agent/protocol.ts';
-import type { EnvironmentOverview } from '../../../schemas/api/dashboard.ts';
-import type { Pipeline } from '../../../schemas/api/pipelines.ts';
+import type { EnvironmentOverview } from '../../../schemas/api/insight/dashboard.ts';
+import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
 import { send } from '../../support/clients/http.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, useController, useRoot } from '../../support/harness/controller.ts';

@@ -10,7 +10,8 @@ import { findBinding, setForgeError } from '../../../controller/delivery/binding
 import { openCredentials } from '../../../controller/delivery/repository/index.ts';
 import { resealAll } from '../../../controller/platform/crypto/key-rotation.ts';
 import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
-import type { CheckedForge, GitSyncStatus } from '../../../schemas/api/git-sync.ts';
+import type { CheckedForge } from '../../../schemas/api/delivery/forges.ts';
+import type { GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
 import { AUTHORITY, LEAF_KEY } from '../../support/fixtures/certificates.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { refusal, useTestEnvironments } from '../../support/scenes/places.ts';

@@ -3,7 +3,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import { deleteOldDeliveries } from '../../../controller/delivery/bindings/index.ts';
-import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
 import { send } from '../../support/clients/http.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

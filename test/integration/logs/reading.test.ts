@@ -1,7 +1,7 @@
 /** pipeline.logs and fleet.nodeLogs: filters, pages, strangers, and what a page costs among 200,000 lines. */
 import { expect } from 'chai';
 import { findLines, MAX_LINES_SCANNED, pageQuery } from '../../../controller/fleet/logs/store.ts';
-import type { LogLevel, LogLine, LogPage } from '../../../schemas/api/logs.ts';
+import type { LogLevel, LogLine, LogPage } from '../../../schemas/api/fleet/logs.ts';
 import { enrollNode } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AlertNotice } from '../../../controller/insight/notifications/index.ts';
-import { HOUR, SECOND, useNotificationScene } from '../../support/scenes/notifications.ts';
+import { HOUR, idsOf, MINUTE, SECOND, useNotificationScene } from '../../support/scenes/notifications.ts';
 import type { StandardBody, WebhookReceiver } from '../../support/servers/webhook-receiver.ts';
 
 type Step =
@@ -119,4 +119,21 @@ describe('the order of notifications', () => {
 
   const unfinished = async () =>
     (await scene.db('notification_deliveries').whereIn('state', ['collecting', 'waiting'])).length;
+
+  it('of one rule waits for the one before it, and for no other rule', async () => {
+    const receiver = await scene.receiver();
+    receiver.react = ({ body }) => ({ status: body.includes('"ruleId":"stuck"') ? 500 : 200 });
+    await scene.teamEndpoint(receiver.url);
+    const loop = await scene.loop();
+    const stuck = scene.notice({ ruleId: 'stuck', eventId: 'first' });
+    await scene.enqueue(stuck, scene.notice({ ruleId: 'other', eventId: 'other' }));
+    await scene.advance(loop, 15 * SECOND);
+    await scene.enqueue(scene.resolved(stuck), scene.notice({ ruleId: 'other', eventId: 'another' }));
+    await scene.advance(loop, 2 * MINUTE, 5 * SECOND);
+    expect(idsOf(receiver)).to.deep.equal(['other', 'another']);
+    receiver.react = () => ({ status: 200 });
+    await scene.advance(loop, 5 * MINUTE, MINUTE);
+    const states = receiver.taken.slice(2).map(({ data }) => `${data.eventId} ${data.status}`);
+    expect(states).to.deep.equal(['first firing', 'first resolved']);
+  });
 });

@@ -1,7 +1,7 @@
 /** Somebody who is gone at the provider: what of theirs rests here, when, and what wakes it. */
 import { expect } from 'chai';
 import { refreshUsers } from '../../../controller/identity/oidc/index.ts';
-import type { UserSummary } from '../../../schemas/api/people.ts';
+import type { UserSummary } from '../../../schemas/api/identity/people.ts';
 import { send } from '../../support/clients/http.ts';
 import { SESSION, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { makeUser, PASSWORD, signIn, type TestUser } from '../../support/users/person.ts';

@@ -1,6 +1,6 @@
 /** What may be said of an identity provider beside issuer and client, and what administrators learn of its sign-ins. */
 import { expect } from 'chai';
-import type { OidcTest, OidcView } from '../../../schemas/api/identity-providers.ts';
+import type { OidcTest, OidcView } from '../../../schemas/api/identity/identity-providers.ts';
 import { send } from '../../support/clients/http.ts';
 import { useSingleSignOn } from '../../support/scenes/single-sign-on.ts';
 import { expectRefused } from '../../support/users/person.ts';

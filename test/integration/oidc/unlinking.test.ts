@@ -1,6 +1,6 @@
 /** A super admin takes the link to a provider's account away from somebody: what ends, and what does not bring it back. */
 import { expect } from 'chai';
-import type { UserSummary } from '../../../schemas/api/people.ts';
+import type { UserSummary } from '../../../schemas/api/identity/people.ts';
 import { send } from '../../support/clients/http.ts';
 import { untilWaiting } from '../../support/harness/lock-waiters.ts';
 import { CALLBACK, SESSION, useSingleSignOn } from '../../support/scenes/single-sign-on.ts';

@@ -1,7 +1,11 @@
 /** Dependencies among pipelines: said by people, said by manifests, and never in a circle. */
 import { expect } from 'chai';
 import { pipelineDependencyOperations } from '../../../controller/pipelines/order/index.ts';
-import type { Dependency, DependencyGraph, OtherPipeline } from '../../../schemas/api/pipeline-order.ts';
+import type {
+  Dependency,
+  DependencyGraph,
+  OtherPipeline,
+} from '../../../schemas/api/pipelines/pipeline-order.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { countStatements } from '../../support/harness/statements.ts';

@@ -1,6 +1,6 @@
 /** Groups of pipelines: a tree of three levels, in which people file what they work with. */
 import { expect } from 'chai';
-import type { PipelineGroup } from '../../../schemas/api/pipeline-order.ts';
+import type { PipelineGroup } from '../../../schemas/api/pipelines/pipeline-order.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { ONE_OF_TEN, refusal, tenAtOnce, useTestEnvironments } from '../../support/scenes/places.ts';
 

@@ -1,7 +1,9 @@
 /** Deploys, versions and rollbacks of pipelines that people draw: what reaches the nodes, and what several do at once. */
 import { expect } from 'chai';
 import type { ConfigResponse } from '../../../schemas/agent/protocol.ts';
-import type { DeployPreview, Pipeline, Version, VersionSummary } from '../../../schemas/api/pipelines.ts';
+import type { DeployPreview } from '../../../schemas/api/pipelines/deployments.ts';
+import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
+import type { Version, VersionSummary } from '../../../schemas/api/pipelines/versions.ts';
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';

@@ -1,11 +1,7 @@
 /** Making, changing, copying, deleting and bringing back pipelines, and what git keeps for itself. */
 import { expect } from 'chai';
-import type {
-  Pipeline,
-  PipelineRef,
-  PipelineSummary,
-  VersionSummary,
-} from '../../../schemas/api/pipelines.ts';
+import type { Pipeline, PipelineRef, PipelineSummary } from '../../../schemas/api/pipelines/pipelines.ts';
+import type { VersionSummary } from '../../../schemas/api/pipelines/versions.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { testEnvironment, useTwoTeams } from '../../support/scenes/two-teams.ts';

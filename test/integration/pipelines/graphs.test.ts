@@ -1,7 +1,8 @@
 /** The graph that people draw: saved, rendered while it is drawn, read from YAML, and shared between pipelines. */
 import { expect } from 'chai';
-import type { GraphNode, Pipeline } from '../../../schemas/api/pipelines.ts';
-import type { SharedComponent } from '../../../schemas/api/shared-components.ts';
+import type { GraphNode } from '../../../schemas/api/pipelines/graph.ts';
+import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
+import type { SharedComponent } from '../../../schemas/api/pipelines/shared-components.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';

@@ -86,7 +86,10 @@ const BAD_DATABASE_URLS: readonly (readonly [address: string, says: string])[] =
   ],
 ];
 
-const STORE = { writeUrl: 'http://vm:8428/api/v1/write', readUrl: 'http://vm:8428/prometheus' };
+const STORE = {
+  ...{ writeUrl: 'http://vm:8428/api/v1/write', readUrl: 'http://vm:8428/prometheus' },
+  ...{ authorization: null, tenant: null },
+};
 const STORE_URLS = {
   HEADGATE_METRICS_WRITE_URL: STORE.writeUrl,
   HEADGATE_METRICS_READ_URL: STORE.readUrl,
@@ -207,7 +210,19 @@ describe('the variables of the controller', () => {
       env: { HEADGATE_METRICS_TOKEN: 'at-least-16-characters', HEADGATE_METRICS_PORT: '9091' },
       is: { metricsToken: 'at-least-16-characters', metricsPort: 9091 },
     },
-    { env: STORE_URLS, is: { metricsStore: { ...STORE, authorization: null } } },
+    { env: STORE_URLS, is: { metricsStore: STORE } },
+    {
+      env: { ...STORE_URLS, HEADGATE_METRICS_STORE_TENANT: 'team-a' },
+      is: { metricsStore: { ...STORE, tenant: { name: 'X-Scope-OrgID', value: 'team-a' } } },
+    },
+    {
+      env: {
+        ...STORE_URLS,
+        HEADGATE_METRICS_STORE_TENANT: 'a'.repeat(150),
+        HEADGATE_METRICS_STORE_TENANT_HEADER: 'THANOS-TENANT',
+      },
+      is: { metricsStore: { ...STORE, tenant: { name: 'THANOS-TENANT', value: 'a'.repeat(150) } } },
+    },
     {
       env: { ...STORE_URLS, HEADGATE_METRICS_STORE_TOKEN: 'hunter2' },
       is: { metricsStore: { ...STORE, authorization: 'Bearer hunter2' } },
@@ -372,6 +387,34 @@ describe('the variables of the controller', () => {
     {
       env: { ...STORE_URLS, HEADGATE_METRICS_STORE_TOKEN: 'hunter2\nX-A: b' },
       says: 'HEADGATE_METRICS_STORE_… must be one line each',
+    },
+    { env: { HEADGATE_METRICS_STORE_TENANT: 'hunter2' }, says: 'needs HEADGATE_METRICS_WRITE_URL' },
+    ...[
+      'hunter2|b',
+      'hunter2 b',
+      'hunter2/b',
+      'hunter2\r\nX-A: b',
+      'hunter2é',
+      '.',
+      '..',
+      'a'.repeat(151),
+    ].map((tenant) => ({
+      env: { ...STORE_URLS, HEADGATE_METRICS_STORE_TENANT: tenant },
+      says: 'HEADGATE_METRICS_STORE_TENANT must be one tenant: 1 to 150 visible ASCII characters',
+    })),
+    ...['X Scope', 'X-Scope:', 'Authorization', 'host', 'content-LENGTH', `X${'a'.repeat(64)}`].map(
+      (name) => ({
+        env: {
+          ...STORE_URLS,
+          HEADGATE_METRICS_STORE_TENANT: 'hunter2',
+          HEADGATE_METRICS_STORE_TENANT_HEADER: name,
+        },
+        says: 'HEADGATE_METRICS_STORE_TENANT_HEADER must be the name of a header, such as X-Scope-OrgID',
+      }),
+    ),
+    {
+      env: { ...STORE_URLS, HEADGATE_METRICS_STORE_TENANT_HEADER: 'X-Scope-OrgID' },
+      says: 'HEADGATE_METRICS_STORE_TENANT_HEADER needs HEADGATE_METRICS_STORE_TENANT',
     },
     ...['smtp.example.com', 'http://smtp.example.com', 'smtp://', 'smtp://a/b', 'smtp://a?b=hunter2'].map(
       (address) => ({

@@ -31,7 +31,7 @@ import {
 } from '../../../controller/platform/crypto/keyring.ts';
 import { SEALED_COLUMNS, sealingContext } from '../../../controller/platform/crypto/sealed-columns.ts';
 import { readSetting } from '../../../controller/platform/runtime/settings-store.ts';
-import { insertSecret, readSecrets, updateSecretValue } from '../../../controller/secrets/secrets/store.ts';
+import { insertSecret, readSecrets, updateSecretValue } from '../../../controller/secrets/stored/store.ts';
 import { startTestController } from '../../support/harness/controller.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';

@@ -245,9 +245,12 @@ describe('an operation', () => {
     let runs = 0;
     let holding = 0;
     const bothHold = Promise.withResolvers<void>();
+    const survived = Promise.withResolvers<void>();
     const crossing = (first: string, second: string) =>
       operation(async (ctx) => {
         runs += 1;
+        // A row that is free again may be taken before who waited for it wakes: the second try lets it pass.
+        if (runs > 2) await survived.promise;
         await lock(ctx, first);
         holding += 1;
         if (holding === 2) bothHold.resolve();
@@ -256,8 +259,12 @@ describe('an operation', () => {
       });
     const ctx = platform.context(user({ team: 'EDITOR' }));
     await Promise.all([
-      execute(crossing('deadlock a', 'deadlock b'), ctx, { key: 'deadlock 1' }),
-      execute(crossing('deadlock b', 'deadlock a'), ctx, { key: 'deadlock 2' }),
+      execute(crossing('deadlock a', 'deadlock b'), ctx, { key: 'deadlock 1' }).then(() =>
+        survived.resolve(),
+      ),
+      execute(crossing('deadlock b', 'deadlock a'), ctx, { key: 'deadlock 2' }).then(() =>
+        survived.resolve(),
+      ),
     ]);
     expect(runs).to.equal(3);
     for (const key of ['deadlock 1', 'deadlock 2']) expect((await rows(key)).settings).to.have.length(1);

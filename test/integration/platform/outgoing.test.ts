@@ -11,6 +11,7 @@ import {
 } from '../../../controller/platform/net/outgoing/index.ts';
 import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
 import { QUIET } from '../../support/harness/platform.ts';
+import { until } from '../../support/harness/until.ts';
 import { ForwardProxy } from '../../support/servers/forward-proxy.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -219,6 +220,30 @@ describe('an outgoing request', () => {
       2_000,
     );
     expect(asked).to.have.length(3);
+  });
+
+  it('passes a body on as it comes, and breaks it off at its limits', async () => {
+    let closed = false;
+    const { url } = await serve((_, response) => {
+      response.write('first');
+      response.on('close', () => {
+        closed = true;
+      });
+    });
+    const pieces = async (how: object) => {
+      const { body } = await outgoing().ask(url, { method: 'POST', streamBody: true, ...how });
+      return body?.pipeThrough(new TextDecoderStream()).getReader();
+    };
+    const reader = await pieces({});
+    expect(await reader?.read()).to.deep.include({ value: 'first' });
+    await reader?.cancel();
+    await until(() => closed, { what: 'the end of the connection' });
+    expect(await faultOf((await pieces({ replyBytes: 4 }))?.read() ?? Promise.resolve())).to.equal(
+      'too-large',
+    );
+    const late = await pieces({ deadlineMs: 50 });
+    await late?.read();
+    expect(await faultOf(late?.read() ?? Promise.resolve())).to.equal('slow');
   });
 
   it('does not listen to the end where there is none', async () => {

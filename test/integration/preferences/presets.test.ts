@@ -1,6 +1,6 @@
 /** Filter presets: kept for everybody in an environment, twenty of a list, one of them its default. */
 import { expect } from 'chai';
-import type { FilterPreset } from '../../../schemas/api/preferences.ts';
+import type { FilterPreset } from '../../../schemas/api/insight/preferences.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { ONE_OF_TEN, refusal, tenAtOnce, useTestEnvironments } from '../../support/scenes/places.ts';
 

@@ -2,13 +2,13 @@
 /** Promotions into environments that git describes: a branch, a pull request, and what becomes of them. */
 import { expect } from 'chai';
 import type { Static } from 'typebox';
-import type { Pipeline } from '../../../schemas/api/pipelines.ts';
 import type {
   InitiatedPromotion,
   Promotion,
   PromotionDiffs,
   PromotionPreflight,
-} from '../../../schemas/api/promotions.ts';
+} from '../../../schemas/api/delivery/promotions.ts';
+import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { git } from '../../support/clients/fast-import.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
@@ -73,6 +73,11 @@ describe('a promotion into an environment that git describes', function () {
   beforeEach(() => {
     made += 1;
     name = `orders ${made}`;
+  });
+  // Each that is open would be planned again with every later push.
+  afterEach(async () => {
+    const open = await test.db('promotions').where({ status: 'AWAITING_PR_MERGE' }).pluck('id');
+    for (const requestId of open) await places.editor.mutate('promotion.cancel', { requestId });
   });
 
   const draw = (graph: Parameters<typeof drawPipeline>[2] = soundGraph()) =>

@@ -2,14 +2,15 @@
 /** Promotions into environments that git does not describe: at once, or after somebody else has approved. */
 import { expect } from 'chai';
 import type { Static } from 'typebox';
-import type { Pipeline, Version, VersionSummary } from '../../../schemas/api/pipelines.ts';
 import type {
   InitiatedPromotion,
   Promotion,
   PromotionContent,
   PromotionDiffs,
   PromotionPreflight,
-} from '../../../schemas/api/promotions.ts';
+} from '../../../schemas/api/delivery/promotions.ts';
+import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
+import type { Version, VersionSummary } from '../../../schemas/api/pipelines/versions.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';

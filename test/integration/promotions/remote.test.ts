@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Promotion } from '../../../schemas/api/promotions.ts';
+import type { Promotion } from '../../../schemas/api/delivery/promotions.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { git } from '../../support/clients/fast-import.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';

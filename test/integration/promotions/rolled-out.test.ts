@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { runPromotionPass } from '../../../reconcilers/promotions/pass.ts';
 import type { ConfigResponse } from '../../../schemas/agent/protocol.ts';
-import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import type { Promotion } from '../../../schemas/api/promotions.ts';
+import type { GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
+import type { Promotion } from '../../../schemas/api/delivery/promotions.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';

@@ -208,6 +208,7 @@ describe('the check of a pull request that is kept here', () => {
       expect(scene.plans.length - made).to.be.at.most(8);
     }
     expect(scene.plans).to.have.length(MANY);
+    expect(scene.readers, 'one process of git for all of them').to.have.length(1);
     await scene.push(env, await scene.pull(env, 17), { more: idleManifest('more') });
     for (let pass = 0; pass < 4; pass += 1) await scene.pass(env);
     expect(scene.plans).to.have.length(MANY + 1);

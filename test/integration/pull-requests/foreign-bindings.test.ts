@@ -1,8 +1,8 @@
 /** Who only knows the address of a repository learns nothing of its pull requests. */
 import { expect } from 'chai';
 import { environmentsBeside } from '../../../controller/delivery/bindings/index.ts';
-import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
-import type { PullRequest } from '../../../schemas/api/pull-requests.ts';
+import type { GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
+import type { PullRequest } from '../../../schemas/api/delivery/pull-requests.ts';
 import { git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { mergeResult } from '../../../reconcilers/merge/merge-result.ts';
 import { refreshBranch } from '../../../reconcilers/pull-requests/merge/refresh-branch.ts';
-import type { MergeMethod } from '../../../schemas/api/pull-requests.ts';
+import type { MergeMethod } from '../../../schemas/api/delivery/pull-requests.ts';
 import { longProperty } from '../../support/harness/long-property.ts';
 import { refusal } from '../../support/scenes/mirrors.ts';
 import { GRACE, PullWorkspace, pullOf, WorkTree } from '../../support/scenes/pull-workspace.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { findBinding } from '../../../controller/delivery/bindings/index.ts';
 import { commitStatusOf, findPullRequest } from '../../../controller/delivery/pull-requests/index.ts';
-import type { PullRequestPlan } from '../../../schemas/api/pull-requests.ts';
+import type { PullRequestPlan } from '../../../schemas/api/delivery/pull-requests.ts';
 import { commit, git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';

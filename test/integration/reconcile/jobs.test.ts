@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { GitJob, GitSyncStatus, ImportError } from '../../../schemas/api/git-sync.ts';
+import type { GitJob, GitSyncStatus, ImportError } from '../../../schemas/api/delivery/git-sync.ts';
 import { commit, git } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';

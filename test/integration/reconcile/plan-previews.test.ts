@@ -1,7 +1,7 @@
 /** A plan shows what alert rules would have done in the last days, by recorded minutes, and is the same plan without. */
 import { expect } from 'chai';
 import { createPlanner, planMarkdown, planText } from '../../../reconcilers/plan-view/index.ts';
-import type { ChangePreview, GitPlan } from '../../../schemas/api/git-plan.ts';
+import type { ChangePreview, GitPlan } from '../../../schemas/api/delivery/git-plan.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import type { BoundEnvironment } from '../../support/scenes/bound-environment.ts';
 import { localRepositories } from '../../support/scenes/local-repositories.ts';

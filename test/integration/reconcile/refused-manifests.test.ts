@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
 import { expect } from 'chai';
-import { insertSecret } from '../../../controller/secrets/secrets/store.ts';
+import { insertSecret } from '../../../controller/secrets/stored/store.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { pathOf } from '../../support/scenes/bound-environment.ts';
 import { useBoundEnvironment, useReconcileScene } from '../../support/scenes/reconcile.ts';
@@ -191,6 +191,22 @@ describe('manifests that are refused', () => {
       .db('pipeline_versions')
       .where({ pipeline_id: (await env.pipeline('web')).id });
     expect(version.config_yaml).to.include('${SVC_SECRET_API_KEY}').and.not.include('the very value');
+  });
+
+  it('have one line in the inventory, under the new name once they are renamed', async () => {
+    const broken = (name: string, previousName?: string) =>
+      idleManifest(name, '', previousName === undefined ? '' : `, previousName: ${previousName}`).replace(
+        'interval: 1',
+        'interval: 1, lines: ["${SVC_SECRET_NOT_THERE}"]',
+      );
+    await env.apply({ web: broken('orders') });
+    expect(await env.condition('orders', 'Validated')).to.include({ reason: 'SecretMissing' });
+    await env.apply({ web: broken('shop', 'orders') });
+    const lines = () => scene.db('git_manifests').where({ binding_id: env.bindingId }).pluck('name_key');
+    expect(await lines()).to.deep.equal(['shop']);
+    await env.apply({ web: idleManifest('shop', '', ', previousName: orders') });
+    expect(await lines()).to.deep.equal(['shop']);
+    expect(await env.condition('shop', 'Validated')).to.include({ status: 'True' });
   });
 
   it('are those with a secret in plain text, which is repeated nowhere', async () => {

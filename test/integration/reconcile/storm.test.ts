@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import type { GitJob, GitSyncStatus } from '../../../schemas/api/git-sync.ts';
+import type { GitJob, GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
 import { commit } from '../../support/clients/fast-import.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';

@@ -7,7 +7,7 @@ import {
   deliverDue,
   enqueueNotices,
 } from '../../../controller/insight/notifications/index.ts';
-import { insertSecret } from '../../../controller/secrets/secrets/store.ts';
+import { insertSecret } from '../../../controller/secrets/stored/store.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { exportManifests } from '../../../reconcilers/write-back/index.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
@@ -147,12 +147,11 @@ describe('webhook endpoints in git', () => {
       await secret('signing', 'the first secret');
       await secret('token', 'of-the-proxy');
       await secret('address', receiver.url);
-      await env.apply({
-        a: endpoint(
-          'a',
-          `urlRef: address\nformat: standard\nsecretRef: signing\nheaders: { Authorization: "Bearer \${SVC_SECRET_TOKEN}" }\neventTypes: [cpu_usage]`,
-        ),
-      });
+      const text = endpoint(
+        'a',
+        `urlRef: address\nformat: standard\nsecretRef: signing\nheaders: { Authorization: "Bearer \${SVC_SECRET_TOKEN}" }\neventTypes: [cpu_usage]`,
+      );
+      await env.apply({ a: text });
       const clock = manualClock(Date.now());
       const { id } = await row('a');
       const send = async (eventId: string, metric: 'cpu_usage' | 'disk_usage') => {
@@ -189,6 +188,12 @@ describe('webhook endpoints in git', () => {
         last_error:
           'the secret "signing" of the environment is missing: create it in Secrets, or name another one in git',
       });
+      const queued = () => scene.db('notification_delivery_events').where({ event_id: 'e3' });
+      expect(await queued()).to.have.length(1);
+      await secret('signing', 'the first secret');
+      await env.apply({ a: `${text}  enabled: false\n` });
+      await env.apply({ a: text });
+      expect(await queued(), 'what is still open is sent once it is enabled again').to.have.length(2);
       const listed = await scene.execute(alertWebhookOperations.listWebhooks, system(), {
         environmentId: env.id,
       });
@@ -211,10 +216,6 @@ describe('webhook endpoints in git', () => {
     const name = `webhook ${made.id.toLowerCase()}`;
     await env.apply({ web: idleManifest('web'), a: endpoint(name, PLAIN) });
     expect(await env.condition(name, 'Applied')).to.include({ status: 'False', reason: 'Conflict' });
-    const { skipped } = await exportManifests(system(), env.id, ['WebhookEndpoint']);
-    expect(skipped.map(({ reason }) => reason)).to.deep.equal([
-      'its address is encrypted: write a manifest that names secrets of the environment (urlRef, secretRef)',
-    ]);
     await env.execute(gitSyncOverrides.adopt, { kind: 'WebhookEndpoint', name });
     await env.pass();
     expect(await row(name)).to.include({
@@ -237,8 +238,50 @@ describe('webhook endpoints in git', () => {
     await env.setPolicy({ owns: ['Pipeline'] });
     await env.pass();
     expect(await row(name)).to.include({ id: made.id, managed_by: 'ui', tombstoned_at: null });
-    // From here on it is the UI's, whole and encrypted.
+    // From here on the UI owns it, whole and encrypted.
     await scene.execute(alertWebhookOperations.updateWebhook, system(), { id: made.id, enabled: false });
     expect(await row(name)).to.include({ plain_url: null, enabled: false });
+  });
+
+  it('made by hand are exported with names of secrets, and git takes them over once these exist', async () => {
+    const url = 'https://alerts.example.com/in?key=hunter2';
+    const made = await scene.execute(alertWebhookOperations.createWebhook, system(), {
+      ...{ environmentId: env.id, url, hmacSecret: 'hunter2-hunter2' },
+      headers: { Authorization: 'Bearer hunter2' },
+    });
+    const id = made.id.toLowerCase();
+    const { files, skipped } = await exportManifests(system(), env.id, ['WebhookEndpoint']);
+    expect(skipped).to.deep.equal([]);
+    const [, ...lines] = files[0]?.text.split('\n') ?? [];
+    expect(
+      lines.join('\n'),
+    ).to.equal(`# Made by hand: its address and secrets are encrypted. Create these secrets of the environment before you commit this:
+#   webhook-${id}-url: its address
+#   webhook-${id}-secret: its signing secret
+#   webhook-${id}-header-authorization: the value of its header Authorization
+
+apiVersion: headgate/v1
+kind: WebhookEndpoint
+metadata:
+  name: webhook ${id}
+  uid: ${made.id}
+spec:
+  urlRef: webhook-${id}-url
+  format: standard
+  headers:
+    Authorization: \${SVC_SECRET_WEBHOOK_${id.toUpperCase()}_HEADER_AUTHORIZATION}
+  secretRef: webhook-${id}-secret
+`);
+    const text = files[0]?.text ?? '';
+    await env.apply({ a: text, web: idleManifest('web') });
+    expect(await env.importErrors()).to.have.length(3);
+    for (const [part, value] of [
+      ['url', url],
+      ['secret', 'hunter2-hunter2'],
+      ['header-authorization', 'Bearer hunter2'],
+    ] as const)
+      await secret(`webhook-${id}-${part}`, value);
+    await env.pass();
+    expect(await row(`webhook ${id}`)).to.include({ id: made.id, managed_by: 'git', sealed_url: null });
   });
 });

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Condition } from '../../../schemas/api/common.ts';
-import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
 import { temporaryDataDir } from '../../support/harness/headgate.ts';

@@ -1,7 +1,7 @@
 /** An environment and its git server, from the binding to the copy: by a whole controller, over ssh and over HTTPS. */
 import { expect } from 'chai';
-import type { GitPlan } from '../../../schemas/api/git-plan.ts';
-import type { GitJob, GitSyncStatus } from '../../../schemas/api/git-sync.ts';
+import type { GitPlan } from '../../../schemas/api/delivery/git-plan.ts';
+import type { GitJob, GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
 import { git } from '../../support/clients/fast-import.ts';
 import { send } from '../../support/clients/http.ts';
 import { draftPipeline } from '../../support/clients/rest.ts';

@@ -47,6 +47,21 @@ describe('what is deleted by age', () => {
   }
   const idsOf = (table: string): Promise<string[]> => db(table).orderBy('id').pluck('id');
 
+  it('are runs of backups of more than 13 months ago, but for scheduled ones that made one', async () => {
+    const row = (id: string, days: number, more: object = {}) => ({
+      ...{ id, kind: 'create', status: 'COMPLETED', triggered_by: 'manual', filename: id },
+      ...{ requested_by: 'somebody', started_at: ago(days), ...more },
+    });
+    await db('backup_runs').insert([
+      row('old', 400),
+      row('younger', 390),
+      row('old and scheduled', 400, { triggered_by: 'scheduled' }),
+      row('old and failed', 400, { triggered_by: 'scheduled', status: 'FAILED' }),
+    ]);
+    expect(await run('runs of backups')).to.equal(2);
+    expect(await idsOf('backup_runs')).to.deep.equal(['old and scheduled', 'younger']);
+  });
+
   it('are notifications that were finished 30 days ago, with what they were about', async () => {
     await db('webhook_endpoints').insert({ id: 'w', team_id: 'team', name: 'w', sealed_url: 'x' });
     const delivery = (id: string, days: number, state: 'delivered' | 'failed' | 'waiting') => ({
@@ -89,6 +104,26 @@ describe('what is deleted by age', () => {
     expect(await run('old rollouts')).to.equal(2);
     const left = await idsOf('rollouts');
     expect(left).to.include.members(['active', 'young', 'shown-0', 'shown-18']).and.to.have.length(21);
+  });
+
+  it('are questions to the assistant of 90 days ago, and conversations that rested for 30 days', async () => {
+    const request = (id: string, days: number) => ({
+      ...{ id, team_id: 'team', purpose: 'pipeline', started_at: ago(days), reserved_tokens: 1 },
+    });
+    await db('ai_requests').insert([request('old', 91), request('younger', 89)]);
+    expect(await run('usage of the assistant')).to.equal(1);
+    expect(await idsOf('ai_requests')).to.deep.equal(['younger']);
+    const conversation = (id: string, kind: string, days: number) => ({
+      ...{ id, kind, pipeline_id: 'p', user_id: 'user', created_at: ago(200), used_at: ago(days) },
+    });
+    await db('ai_conversations').insert([conversation('old', 'debug', 31), conversation('used', 'vrl', 29)]);
+    await db('ai_messages').insert({
+      ...{ id: 'm', conversation_id: 'old', author: 'user', state: 'done', content: 'why?' },
+      created_at: ago(31),
+    });
+    expect(await run('conversations with the assistant')).to.equal(1);
+    expect(await idsOf('ai_conversations')).to.deep.equal(['used']);
+    expect(await idsOf('ai_messages')).to.deep.equal([]);
   });
 
   it('are recommendations that were dismissed or applied 13 months ago', async () => {

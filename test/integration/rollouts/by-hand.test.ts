@@ -1,7 +1,7 @@
 /** Rollouts that people start: what every node is told at each step, and what else may be done meanwhile. */
 import { expect } from 'chai';
-import type { Pipeline } from '../../../schemas/api/pipelines.ts';
-import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
+import type { RolloutSummary } from '../../../schemas/api/delivery/rollouts.ts';
+import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

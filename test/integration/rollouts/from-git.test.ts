@@ -1,9 +1,9 @@
 /** Rollouts that manifests ask for: what every node is told, and what git and people do meanwhile. */
 import { expect } from 'chai';
-import type { GitPlan } from '../../../schemas/api/git-plan.ts';
-import type { DriftReport, GitHold } from '../../../schemas/api/git-words.ts';
-import type { Pipeline } from '../../../schemas/api/pipelines.ts';
-import type { RolloutSummary } from '../../../schemas/api/rollouts.ts';
+import type { GitPlan } from '../../../schemas/api/delivery/git-plan.ts';
+import type { DriftReport, GitHold } from '../../../schemas/api/delivery/git-words.ts';
+import type { RolloutSummary } from '../../../schemas/api/delivery/rollouts.ts';
+import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { maintainSamples } from '../../../controller/fleet/samples/index.ts';
 import type { ConfigResponse, SampleRequest } from '../../../schemas/agent/protocol.ts';
-import type { EventSchemas, SampleResultView } from '../../../schemas/api/samples.ts';
+import type { EventSchemas, SampleResultView } from '../../../schemas/api/fleet/samples.ts';
 import type { TestNode } from '../../support/agents/agent-client.ts';
 import { openStream } from '../../support/clients/http.ts';
 import { useController } from '../../support/harness/controller.ts';

@@ -1,7 +1,7 @@
 /** Live taps: started by people, run by nodes, watched through one controller or across two. */
 import { expect } from 'chai';
 import { maintainTaps } from '../../../controller/fleet/samples/index.ts';
-import type { TapEnded, TapEvents } from '../../../schemas/api/samples.ts';
+import type { TapEnded, TapEvents } from '../../../schemas/api/fleet/samples.ts';
 import type { TestNode } from '../../support/agents/agent-client.ts';
 import { type OpenStream, openStream, send } from '../../support/clients/http.ts';
 import { type TestController, useController, useReplica } from '../../support/harness/controller.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createTaps, findTap, type TapRecord, type Taps } from '../../../controller/fleet/samples/index.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
-import type { TapEvents } from '../../../schemas/api/samples.ts';
+import type { TapEvents } from '../../../schemas/api/fleet/samples.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { QUIET } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';

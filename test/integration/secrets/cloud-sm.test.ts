@@ -4,7 +4,7 @@ import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
 import type { SecretBackend } from '../../../controller/secrets/backends/backend.ts';
 import { createCloudBackend } from '../../../controller/secrets/backends/cloud-sm.ts';
 import { refTo } from '../../../controller/secrets/backends/secret-ref.ts';
-import type { CloudConfig } from '../../../schemas/api/secret-backends.ts';
+import type { CloudConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import { localGuard } from '../../support/fixtures/local-targets.ts';
 import { faultOf, refs, still } from '../../support/fixtures/secret-refs.ts';
 import { ForwardProxy } from '../../support/servers/forward-proxy.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { sealingContext } from '../../../controller/platform/crypto/sealed-columns.ts';
 import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
-import type { Environment, SecretSummary } from '../../../schemas/api/environments.ts';
+import type { Environment, SecretSummary } from '../../../schemas/api/fleet/environments.ts';
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { withCredentials } from '../../support/clients/git-client.ts';

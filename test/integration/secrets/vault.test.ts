@@ -4,7 +4,7 @@ import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
 import type { BackendError, SecretBackend } from '../../../controller/secrets/backends/backend.ts';
 import { refTo, type SecretRef } from '../../../controller/secrets/backends/secret-ref.ts';
 import { createVaultBackend } from '../../../controller/secrets/backends/vault.ts';
-import type { VaultConfig } from '../../../schemas/api/secret-backends.ts';
+import type { VaultConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import { AUTHORITY, LEAF, LEAF_KEY } from '../../support/fixtures/certificates.ts';
 import { localGuard } from '../../support/fixtures/local-targets.ts';
 import { faultOf, refs, still } from '../../support/fixtures/secret-refs.ts';

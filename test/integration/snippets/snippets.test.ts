@@ -1,6 +1,6 @@
 /** VRL snippets: what a team keeps, under names of their own. */
 import { expect } from 'chai';
-import type { Snippet } from '../../../schemas/api/snippets.ts';
+import type { Snippet } from '../../../schemas/api/pipelines/snippets.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { useTestEnvironments } from '../../support/scenes/places.ts';
 

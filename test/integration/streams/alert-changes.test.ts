@@ -1,6 +1,6 @@
 /** Streams of alert events: each change once it happened, in order. */
 import { expect } from 'chai';
-import type { AlertEventPage, AlertRule } from '../../../schemas/api/alerts.ts';
+import type { AlertEventPage, AlertRule } from '../../../schemas/api/insight/alerts.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

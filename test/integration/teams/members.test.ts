@@ -1,7 +1,7 @@
 /** Who is in a team, as its ADMINs decide: joining, roles, leaving; and what keeps a team from having nobody. */
 import { expect } from 'chai';
-import type { UiEvent } from '../../../schemas/api/git-sync.ts';
-import type { TeamDetail } from '../../../schemas/api/people.ts';
+import type { TeamDetail } from '../../../schemas/api/identity/people.ts';
+import type { UiEvent } from '../../../schemas/api/ui-events.ts';
 import { openStream } from '../../support/clients/http.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

@@ -10,7 +10,7 @@ import type {
   CostSummary,
   CostTimeSeries,
   TopPipelines,
-} from '../../../schemas/api/analytics.ts';
+} from '../../../schemas/api/insight/analytics.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { type Flow, recordHistory, silentNode } from '../../support/scenes/recorded-metrics.ts';
 import { useTwoTeams } from '../../support/scenes/two-teams.ts';

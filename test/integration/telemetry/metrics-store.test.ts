@@ -1,11 +1,12 @@
 /** A metrics store of one's own with faults: away, slow, full, refusing, with a wrong token; before a real Prometheus. */
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
+import type { MetricsStoreConfig } from '../../../controller/config.ts';
 import { createPrometheusMinutes, type MinuteStore } from '../../../controller/insight/telemetry/index.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
-import type { PipelineMetrics } from '../../../schemas/api/metrics.ts';
+import type { PipelineMetrics } from '../../../schemas/api/insight/metrics.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { usePlatform } from '../../support/harness/platform.ts';
@@ -58,8 +59,10 @@ describe('a metrics store', function () {
       await Promise.all(stores.splice(0).map((store) => store.stop()));
     });
 
-    function open(more: { maxBytes?: number; token?: string } = {}): MinuteStore {
-      const { token, ...limits } = more;
+    function open(
+      more: { maxBytes?: number; token?: string; tenant?: MetricsStoreConfig['tenant'] } = {},
+    ): MinuteStore {
+      const { token, tenant = null, ...limits } = more;
       const sink = new Writable({
         write(chunk: Buffer, _encoding, done) {
           logged += chunk.toString('utf8');
@@ -67,7 +70,7 @@ describe('a metrics store', function () {
         },
       });
       const store = createPrometheusMinutes({
-        ...{ ...gate.config(token), ...limits, clock, log: createLogger('debug', sink) },
+        ...{ ...gate.config(token), ...limits, tenant, clock, log: createLogger('debug', sink) },
       });
       stores.push(store);
       return store;
@@ -126,6 +129,52 @@ describe('a metrics store', function () {
         expect(countOf('the metrics store takes no samples')).to.equal(1);
         expect(countOf('the metrics store takes samples again')).to.equal(1);
       });
+
+    describe('with tenants', () => {
+      const OF_TENANTS = ['x-scope-orgid', 'accountid'] as const;
+      /** What requests of writing, and of asking for every kind of answer, name as the tenant. */
+      async function tenantsOf(tenant: MetricsStoreConfig['tenant']): Promise<Record<string, string[]>> {
+        const first = gate.requests.length;
+        const store = open({ tenant });
+        const pipelineId = await record(store);
+        await untilThere(store, pipelineId, 5);
+        await store.largestSeries(platform.db, { of: 'pipelines', pipelineIds: [pipelineId] }, window(), 10);
+        await store.readHost(platform.db, 'any', window());
+        await store.readExits(platform.db, pipelineId, window());
+        const sent = gate.requests.slice(first).map((path, index) => {
+          const headers = gate.headers[first + index] ?? {};
+          const named = OF_TENANTS.flatMap((name) => (headers[name] ? [`${name}: ${headers[name]}`] : []));
+          return { path: path.split('?')[0] ?? '', tenant: named.join() || 'none' };
+        });
+        const byPath = Map.groupBy(sent, ({ path }) => path);
+        return Object.fromEntries(
+          [...byPath].map(([path, all]) => [path, [...new Set(all.map((one) => one.tenant))]]),
+        );
+      }
+      const everywhere = (tenant: string) =>
+        Object.fromEntries(['write', 'query_range', 'query'].map((path) => [`/api/v1/${path}`, [tenant]]));
+
+      it('is sent the tenant with writes and with queries alike, and it is not logged', async () => {
+        const tenants = await tenantsOf({ name: 'X-Scope-OrgID', value: 'tenant-of-mine' });
+        expect(tenants).to.deep.equal(everywhere('x-scope-orgid: tenant-of-mine'));
+        gate.mode = 'away';
+        const store = open({ tenant: { name: 'AccountID', value: '4242' } });
+        await record(store);
+        await until(() => countOf('the metrics store takes no samples') === 1, { what: 'a warning' });
+        await store.readExits(platform.db, 'any', window()).catch(() => {});
+        expect(countOf('the metrics store cannot be asked')).to.equal(1);
+        expect(logged).to.not.match(/tenant-of-mine|4242/);
+      });
+
+      it('is sent it by the name that the store knows', async () => {
+        const tenants = await tenantsOf({ name: 'AccountID', value: '42' });
+        expect(tenants).to.deep.equal(everywhere('accountid: 42'));
+      });
+
+      it('is sent none where none is set', async () => {
+        expect(await tenantsOf(null)).to.deep.equal(everywhere('none'));
+      });
+    });
 
     it('holds up nobody while it is slow', async () => {
       gate.mode = 'slow';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import type { Static } from 'typebox';
 import { packMinutes } from '../../../controller/insight/telemetry/index.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
-import type { RulePreview } from '../../../schemas/api/alerts.ts';
+import type { RulePreview } from '../../../schemas/api/insight/alerts.ts';
 import type {
   ChartMetrics,
   ComponentLatencyHistory,
@@ -15,7 +15,7 @@ import type {
   NodePipelineRates,
   PipelineMetrics,
   StepValues,
-} from '../../../schemas/api/metrics.ts';
+} from '../../../schemas/api/insight/metrics.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { insertAlertEvent } from '../../support/fixtures/alert-events.ts';
 import { useController } from '../../support/harness/controller.ts';
@@ -205,8 +205,11 @@ for (const { name, find, start, isPacked = false } of STORES)
       const alerts = (marks: readonly MetricsMark[]) =>
         marks
           .filter(({ kind }) => kind === 'alert')
-          .map(({ at, text }) => `${Math.round((Date.now() - ms(at)) / 60_000)} min: ${text}`);
-      const expected = [`30 min: ${message}`, `10 min: ${message}`];
+          .map(
+            ({ at, text, eventId }) =>
+              `${Math.round((Date.now() - ms(at)) / 60_000)} min, ${eventId}: ${text}`,
+          );
+      const expected = [`30 min, seen: ${message}`, `10 min, seen: ${message}`];
       expect(alerts((await metrics({ minutes: 60 })).marks)).to.deep.equal(expected);
       const host = (nodeId: string) =>
         teams.viewer.query<NodeMetrics>('fleet.nodeMetrics', { nodeId, minutes: 60 });

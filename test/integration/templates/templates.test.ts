@@ -1,7 +1,7 @@
 /** Templates: graphs that a team keeps, with nothing in them that belongs to one place. */
 import { expect } from 'chai';
-import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines.ts';
-import type { Template, TemplateSummary } from '../../../schemas/api/templates.ts';
+import type { GraphEdge, GraphNode } from '../../../schemas/api/pipelines/graph.ts';
+import type { Template, TemplateSummary } from '../../../schemas/api/pipelines/templates.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { refusal, useTestEnvironments } from '../../support/scenes/places.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ExportedManifests } from '../../../schemas/api/git-words.ts';
+import type { ExportedManifests } from '../../../schemas/api/delivery/git-words.ts';
 import { commit } from '../../support/clients/fast-import.ts';
 import { draftPipeline } from '../../support/clients/rest.ts';
 import { useController } from '../../support/harness/controller.ts';

@@ -1,7 +1,7 @@
 /** A silence that git describes and somebody ends: by the policy an error, a commit, or a proposal. */
 import { expect } from 'chai';
-import type { AlertSilence } from '../../../schemas/api/alerts.ts';
-import type { ExportedManifests } from '../../../schemas/api/git-words.ts';
+import type { ExportedManifests } from '../../../schemas/api/delivery/git-words.ts';
+import type { AlertSilence } from '../../../schemas/api/insight/alerts.ts';
 import { git } from '../../support/clients/fast-import.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

@@ -1,5 +1,7 @@
 /** Makes bare repositories of many files in no time, by `git fast-import`: nothing is checked out. */
 import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 export interface ImportedCommit {
   branch: string;
@@ -12,6 +14,8 @@ export interface ImportedCommit {
   submodules?: Readonly<Record<string, string>>;
   /** Starts a history of its own instead of going on with the branch. */
   orphan?: boolean;
+  /** The branch or commit that a new branch starts at. */
+  from?: string;
 }
 
 const ENVIRONMENT = {
@@ -29,8 +33,18 @@ export function git(gitdir: string, ...args: string[]): string {
   }).trim();
 }
 
+/** Without the samples of hooks, which no test reads and each would write and remove. */
 export function createBareRepository(gitdir: string): void {
-  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', gitdir], { env: ENVIRONMENT });
+  const options = ['--quiet', '--bare', '--initial-branch=main', '--template='];
+  execFileSync('git', ['init', ...options, gitdir], { env: ENVIRONMENT });
+  mkdirSync(join(gitdir, 'hooks'));
+}
+
+/** A commit asks for it, so no process is started. */
+function hasRef(gitdir: string, ref: string): boolean {
+  if (existsSync(join(gitdir, ref))) return true;
+  const packed = join(gitdir, 'packed-refs');
+  return existsSync(packed) && readFileSync(packed, 'utf8').includes(` ${ref}\n`);
 }
 
 let clock = 1_700_000_000;
@@ -52,12 +66,12 @@ export function commit(gitdir: string, wanted: ImportedCommit): string {
   };
   const reference = `refs/heads/${wanted.branch}`;
   if (wanted.orphan) write(`reset ${reference}\n`);
-  write(`commit ${reference}\n`);
+  write(`commit ${reference}\nmark :1\n`);
   write(`author Ada Example <ada@example.org> ${clock} +0000\n`);
   write(`committer Ada Example <ada@example.org> ${clock} +0000\n`);
   data(wanted.message);
-  const exists = !wanted.orphan && git(gitdir, 'for-each-ref', reference) !== '';
-  if (exists) write(`from ${reference}^0\n`);
+  if (wanted.from) write(`from ${wanted.from}^0\n`);
+  else if (!wanted.orphan && hasRef(gitdir, reference)) write(`from ${reference}^0\n`);
   for (const [path, content] of Object.entries(wanted.files)) {
     if (content === null) {
       write(`D ${quoted(path)}\n`);
@@ -72,11 +86,11 @@ export function commit(gitdir: string, wanted: ImportedCommit): string {
   }
   for (const [path, sha] of Object.entries(wanted.submodules ?? {}))
     write(`M 160000 ${sha} ${quoted(path)}\n`);
-  write('done\n');
-  execFileSync('git', [`--git-dir=${gitdir}`, 'fast-import', '--quiet', '--force', '--done'], {
+  write('get-mark :1\ndone\n');
+  return execFileSync('git', [`--git-dir=${gitdir}`, 'fast-import', '--quiet', '--force', '--done'], {
     env: ENVIRONMENT,
+    encoding: 'utf8',
     input: Buffer.concat(parts),
     stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  return git(gitdir, 'rev-parse', reference);
+  }).trim();
 }

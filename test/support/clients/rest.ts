@@ -1,5 +1,5 @@
 /** Programs, as they come to the REST interface: with the key of a service account. */
-import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
+import { PERMISSIONS, type Permission } from '../../../schemas/api/identity/service-accounts.ts';
 import { use } from '../harness/use.ts';
 import type { Side } from '../scenes/two-teams.ts';
 import type { TestUser } from '../users/person.ts';

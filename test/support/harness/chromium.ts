@@ -24,4 +24,6 @@ export const CHROMIUM_FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // Pages live for seconds: code that V8 optimizes for them is rarely run.
+  '--js-flags=--no-opt --no-maglev',
 ];

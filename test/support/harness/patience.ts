@@ -9,3 +9,9 @@ export const BROWSER_WAIT_MS = 20_000 * PATIENCE;
 
 /** A bound of time that tells a hang or a square law from work, in milliseconds: as patient as every wait. */
 export const patient = (ms: number): number => ms * PATIENCE;
+
+/** What this thread has worked so far, in milliseconds: other work of the machine does not count. */
+export function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}

@@ -60,7 +60,7 @@ closeAtEnd('test database cluster', closeTestCluster);
 export async function testDatabase(): Promise<TestDatabase> {
   const { url, session, template } = await openCluster();
   const name = `test_${process.pid}_${randomBytes(6).toString('hex')}`;
-  await session.query(`create database ${name} template ${await template}`);
+  await session.query(`create database ${name} template ${await template} strategy file_copy`);
   let dropping: Promise<void> | undefined;
   return {
     url: withDatabase(url, name),

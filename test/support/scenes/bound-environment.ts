@@ -10,7 +10,7 @@ import type { Remote } from '../../../reconcilers/git/pass-types.ts';
 import { createPassMemory } from '../../../reconcilers/git/read/pass-memory.ts';
 import { renderReport } from '../../../reconcilers/git/render-report.ts';
 import type { Condition } from '../../../schemas/api/common.ts';
-import type { GitPolicy } from '../../../schemas/api/git-policy.ts';
+import type { GitPolicy } from '../../../schemas/api/delivery/git-policy.ts';
 import type { ImportedCommit } from '../clients/fast-import.ts';
 import { ConfigRepository, PRODUCTION } from './config-repository.ts';
 import type { ReconcileScene } from './reconcile.ts';

@@ -1,5 +1,6 @@
 /** A team with an environment whose alerts are sent, by loops that a test starts, on a clock that it moves. */
 import { setImmediate as settled } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
 import { insertEnvironment } from '../../../controller/fleet/environments/store.ts';
 import { insertTeam } from '../../../controller/identity/teams/store.ts';
 import {
@@ -16,16 +17,31 @@ import {
   createNotificationReconciler,
   type NotificationReconciler,
 } from '../../../reconcilers/notifications/index.ts';
-import type { CreatedWebhookEndpoint, WebhookEndpoint } from '../../../schemas/api/notifications.ts';
+import type { CreatedWebhookEndpoint, WebhookEndpoint } from '../../../schemas/api/insight/notifications.ts';
 import { ALERT_METRICS } from '../../../schemas/manifests/alert-rule.ts';
 import { QUIET } from '../harness/platform.ts';
 import { use } from '../harness/use.ts';
-import { WebhookReceiver } from '../servers/webhook-receiver.ts';
+import { type ReceivedMessage, WebhookReceiver } from '../servers/webhook-receiver.ts';
 import { ReconcileScene } from './reconcile.ts';
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
+
+/** Of the first alert of each message. */
+export const idsOf = (receiver: WebhookReceiver) => receiver.taken.map(({ data }) => data.eventId);
+
+/** @throws where the message is not signed with the secret at that time */
+export function verifyMessage(secret: string, message: ReceivedMessage | undefined, at: number): unknown {
+  const now = Date.now;
+  // The library reads the time of the machine.
+  Date.now = () => at;
+  try {
+    return new Webhook(secret).verify(message?.body ?? '', message?.headers as Record<string, string>);
+  } finally {
+    Date.now = now;
+  }
+}
 
 export interface NoticeOptions extends Partial<AlertNotice> {
   nodeName?: string;

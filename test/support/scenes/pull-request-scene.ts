@@ -52,6 +52,8 @@ export class PullRequestScene {
   readonly planner: Planner = createPlanner();
   /** Plans that were made, by commit. */
   readonly plans: string[] = [];
+  /** What they read the repository by: each starts a git process of its own. */
+  readonly readers = new Set<object>();
   /** Called before each plan; its error fails the plan. */
   beforePlan: () => void | Promise<void> = () => {};
   /** Signals of the bus, by loop and key. */
@@ -136,10 +138,11 @@ export class PullRequestScene {
     // Before the reconciler exists: its start as the leader is no part of the cases.
     await lease.start();
     const planner: Pick<Planner, 'planOfCommit'> = {
-      planOfCommit: async (ctx, binding, commit) => {
-        this.plans.push(commit);
+      planOfCommit: async (ctx, binding, source) => {
+        this.plans.push(source.commit);
+        this.readers.add(source.repository);
         await this.beforePlan();
-        return this.planner.planOfCommit(ctx, binding, commit);
+        return this.planner.planOfCommit(ctx, binding, source);
       },
     };
     const reconciler = createPullRequestReconciler({
@@ -181,6 +184,7 @@ export class PullRequestScene {
     this.clock = manualClock(Date.now());
     this.beforePlan = () => {};
     this.plans.length = 0;
+    this.readers.clear();
     this.woken.length = 0;
   }
 

@@ -10,7 +10,7 @@ import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { localGit } from '../../../reconcilers/merge/local-git.ts';
 import type { Workspace } from '../../../reconcilers/merge/workspace.ts';
 import { mergePullRequest } from '../../../reconcilers/pull-requests/merge/merge-pull-request.ts';
-import type { MergeMethod } from '../../../schemas/api/pull-requests.ts';
+import type { MergeMethod } from '../../../schemas/api/delivery/pull-requests.ts';
 import { commit, createBareRepository, git, type ImportedCommit } from '../clients/fast-import.ts';
 import { localGuard } from '../fixtures/local-targets.ts';
 

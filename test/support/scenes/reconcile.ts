@@ -4,6 +4,7 @@
  */
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createBackups } from '../../../controller/backups/index.ts';
 import { createGitGateway } from '../../../controller/compose/git-gateway.ts';
 import { connect } from '../../../controller/database/connect.ts';
 import { type GitMode, saveBinding } from '../../../controller/delivery/bindings/store.ts';
@@ -82,6 +83,10 @@ export class ReconcileScene {
       outgoing,
       minutes: postgresMinutes,
       mailer: null,
+      backups: createBackups({
+        ...{ databaseUrl: database.url, dataDir: NOWHERE, keyring, guard: targetGuard, outgoing },
+        ...{ proxies: NO_PROXIES, bus, clock: systemClock, log: silent },
+      }),
       watchedPipelines: createWatchedPipelines({ bus, clock: systemClock }),
       identityProvider: createIdentityProvider({ outgoing, bus, clock: systemClock }),
     };

@@ -1,6 +1,6 @@
 /** Nodes in rings with what they report, and rollouts that need not wait for their window. */
 import type { ConfigResponse } from '../../../schemas/agent/protocol.ts';
-import type { Rollout, RolloutSummary } from '../../../schemas/api/rollouts.ts';
+import type { Rollout, RolloutSummary } from '../../../schemas/api/delivery/rollouts.ts';
 import { enrollNode, heartbeat, type TestNode } from '../agents/agent-client.ts';
 import type { TestController } from '../harness/controller.ts';
 import type { TestDb } from '../harness/test-db.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import { startOf } from '../../../controller/platform/runtime/process-record.ts';
-import type { GitSyncStatus } from '../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
 import { GitClient, type GitOutcome } from '../clients/git-client.ts';
 import { send } from '../clients/http.ts';
 import { idleManifest, namedPipeline, onNodes, untilRunning } from '../fixtures/pipelines.ts';

@@ -10,7 +10,7 @@ import { databaseUrl } from '../../../controller/database/embedded/connection.ts
 import { type ApiClient, signIn } from '../../../controller/demo/client.ts';
 import type { FleetSettings } from '../../../controller/fleet/settings/index.ts';
 import { writeSetting } from '../../../controller/platform/runtime/settings-store.ts';
-import type { NodeSummary } from '../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../schemas/api/fleet/fleet.ts';
 import { type NodeAgent, startNodeAgent } from '../agents/node-agent.ts';
 import { withCredentials } from '../clients/git-client.ts';
 import { ROOT } from '../harness/controller.ts';

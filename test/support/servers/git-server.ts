@@ -1,13 +1,13 @@
 /** A git server over HTTP(S), by the real `git http-backend`, that can be as bad as servers get. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commit, createBareRepository, git, type ImportedCommit } from '../clients/fast-import.ts';
+import { commit, createBareRepository, type ImportedCommit } from '../clients/fast-import.ts';
 import { LEAF, LEAF_KEY } from '../fixtures/certificates.ts';
 import { useEach } from '../harness/use.ts';
 
@@ -77,12 +77,10 @@ export class GitServer {
   create(repository = 'config'): string {
     const gitdir = this.gitdir(repository);
     createBareRepository(gitdir);
-    for (const [key, value] of [
-      ['http.receivepack', 'true'],
-      ['uploadpack.allowFilter', 'true'],
-      ['uploadpack.allowAnySHA1InWant', 'true'],
-    ] as const)
-      git(gitdir, 'config', key, value);
+    appendFileSync(
+      join(gitdir, 'config'),
+      '[http]\n\treceivepack = true\n[uploadpack]\n\tallowFilter = true\n\tallowAnySHA1InWant = true\n',
+    );
     return gitdir;
   }
 

@@ -2,7 +2,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as forward,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,7 +104,10 @@ async function startStore(
   await until(answers, { what: () => `the metrics store to answer: ${said}`, timeoutMs: 30_000 });
   return {
     url,
-    config: { writeUrl: `${url}${writePath}`, readUrl: url, authorization: STORE_AUTHORIZATION },
+    config: {
+      ...{ writeUrl: `${url}${writePath}`, readUrl: url, authorization: STORE_AUTHORIZATION },
+      tenant: null,
+    },
     async stop() {
       child.kill('SIGKILL');
       await ended;
@@ -115,6 +124,8 @@ export class StoreGate {
   mode: GateMode = 'pass';
   /** Requests that came, by path. */
   readonly requests: string[] = [];
+  /** Their headers, in the same places. */
+  readonly headers: IncomingHttpHeaders[] = [];
   readonly #store: MetricsStore;
   readonly #token: string;
   readonly #held: (() => void)[] = [];
@@ -134,7 +145,7 @@ export class StoreGate {
 
   config(token = this.#token): MetricsStoreConfig {
     const url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-    return { writeUrl: `${url}/api/v1/write`, readUrl: url, authorization: `Bearer ${token}` };
+    return { writeUrl: `${url}/api/v1/write`, readUrl: url, authorization: `Bearer ${token}`, tenant: null };
   }
 
   /** Requests that are held. */
@@ -148,6 +159,7 @@ export class StoreGate {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     this.requests.push(request.url ?? '');
+    this.headers.push(request.headers);
     const { mode } = this;
     if (mode === 'away') request.socket.destroy();
     else if (request.headers.authorization !== `Bearer ${this.#token}`)

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
 import type { Needs, Scope } from '../../../controller/platform/operation/operation.ts';
 import { allows } from '../../../controller/platform/operation/permissions.ts';
-import { PERMISSIONS, type Permission } from '../../../schemas/api/service-accounts.ts';
+import { PERMISSIONS, type Permission } from '../../../schemas/api/identity/service-accounts.ts';
 import { OPERATIONS } from '../../support/procedures/operations.ts';
 
 const account = (...permissions: Permission[]): Actor => ({

@@ -5,10 +5,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
-import { isExcused } from '../../../agent/supervise/config-check.ts';
-import { componentBlock, ownDataDir, portsIn, withDataDir } from '../../../agent/supervise/config-text.ts';
-import { listeningPorts } from '../../../agent/supervise/listening-ports.ts';
-import { joinFindings, parseReport } from '../../../agent/supervise/validate-report.ts';
+import { isExcused } from '../../../agent/supervise/engine/config-check.ts';
+import {
+  componentBlock,
+  ownDataDir,
+  portsIn,
+  withDataDir,
+} from '../../../agent/supervise/engine/config-text.ts';
+import { listeningPorts } from '../../../agent/supervise/engine/listening-ports.ts';
+import { joinFindings, parseReport } from '../../../agent/supervise/engine/validate-report.ts';
 
 interface Report {
   name: string;

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { readUndelivered } from '../../../agent/report/undelivered-events.ts';
-import { Drain, drainSecondsOf, killAfterMs } from '../../../agent/supervise/drain.ts';
-import { engineEnvironment } from '../../../agent/supervise/engine-environment.ts';
+import { Drain, drainSecondsOf, killAfterMs } from '../../../agent/supervise/engine/drain.ts';
+import { engineEnvironment } from '../../../agent/supervise/engine/engine-environment.ts';
 import { manualClock } from '../../../reconcilers/engine/clock.ts';
 
 const labels = (id: string, type: string, more = '') =>

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseHeartbeatReply } from '../../../agent/link/answers.ts';
 import { HeartbeatBuilder, withoutEmpty } from '../../../agent/report/heartbeat-body.ts';
-import type { Pipeline } from '../../../agent/supervise/pipeline.ts';
+import type { Pipeline } from '../../../agent/supervise/lifecycle/pipeline.ts';
 import { normalizeEntry } from '../../../controller/fleet/heartbeats/normalize-entry.ts';
 import { toRow } from '../../../controller/fleet/heartbeats/report-row.ts';
 import type { PipelineReport } from '../../../schemas/agent/protocol.ts';

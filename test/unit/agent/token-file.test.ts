@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { loadNodeToken, saveNodeToken } from '../../../agent/link/node-token.ts';
 import { TokenFile } from '../../../agent/link/token-file.ts';
 import { createLogger } from '../../../agent/log.ts';
-import { DataDirectory } from '../../../agent/supervise/data-directory.ts';
+import { DataDirectory } from '../../../agent/supervise/files/data-directory.ts';
 
 describe('the node token of a running agent', () => {
   let folder: string;

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parsePushMessage } from '../../../agent/link/push-message.ts';
 import { createLogger } from '../../../agent/log.ts';
-import { startOf } from '../../../agent/supervise/orphaned-engines.ts';
+import { startOf } from '../../../agent/supervise/engine/orphaned-engines.ts';
 import { download } from '../../../agent/update/download.ts';
 import { addressProblem } from '../../../agent/update/download-address.ts';
 import { confirm, failedOf, pendingOf, previousOf, readSwap } from '../../../agent/update/executable-swap.ts';

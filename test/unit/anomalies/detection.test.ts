@@ -7,7 +7,7 @@ import {
   evaluate,
   severityOf,
 } from '../../../controller/insight/anomalies/detection/evaluate.ts';
-import type { AnomalyMetric } from '../../../schemas/api/anomalies.ts';
+import type { AnomalyMetric } from '../../../schemas/api/insight/anomalies.ts';
 import { randomOf } from '../../support/fixtures/anomaly-series.ts';
 
 /** A Monday, 12:00 UTC. */

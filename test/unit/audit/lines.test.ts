@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { CSV_HEADER, csvLine, ndjsonLine } from '../../../api/audit/export-lines.ts';
-import type { AuditEntryView } from '../../../schemas/api/audit.ts';
+import type { AuditEntryView } from '../../../schemas/api/insight/audit.ts';
 
 const ENTRY: AuditEntryView = {
   ...{ id: 'a', seq: 7, actorType: 'user', userId: 'u', userEmail: 'ada@example.org', actorName: 'Ada' },

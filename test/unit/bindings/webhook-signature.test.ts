@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { KnownForge } from '../../../controller/delivery/bindings/forge/forge-address.ts';
 import { isRelevantEvent } from '../../../controller/delivery/bindings/webhooks/webhook-events.ts';
 import * as signature from '../../../controller/delivery/bindings/webhooks/webhook-signature.ts';
-import { REMOTE_FORGES } from '../../../schemas/api/pull-requests.ts';
+import { REMOTE_FORGES } from '../../../schemas/api/delivery/pull-requests.ts';
 
 interface Call {
   headers: Record<string, string>;

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are what is tested here
 import { expect } from 'chai';
-import { checkVariables } from '../../../controller/pipelines/definition/checks.ts';
+import { checkVariables } from '../../../controller/pipelines/definition/checks/check-variables.ts';
 import type { Definition } from '../../../controller/pipelines/definition/definition.ts';
 import {
   certificateReferences,
@@ -8,7 +8,7 @@ import {
   filenameAfter,
   referenceTo,
 } from '../../../controller/secrets/certificates/reference.ts';
-import { patient } from '../../support/harness/patience.ts';
+import { cpuMs, patient } from '../../support/harness/patience.ts';
 
 describe('references to certificate files', () => {
   const CASES: { text: string; names: string[]; reason: string }[] = [
@@ -49,10 +49,10 @@ describe('references to certificate files', () => {
   });
 
   it('are looked for in time linear to the text', () => {
-    const began = performance.now();
+    const began = cpuMs();
     certificateReferences('${SVC_CERT_DIR:-'.repeat(20_000));
     certificateReferences('$SVC_CERT_DIR/'.repeat(50_000));
-    expect(performance.now() - began).to.be.below(patient(2_000));
+    expect(cpuMs() - began).to.be.below(patient(2_000));
   });
 
   const definition = (path: string) =>

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import type { Finding } from '../../../controller/cli/format/finding.ts';
 import { annotation } from '../../../controller/cli/format/github.ts';
-import { type Finding, type Report, render } from '../../../controller/cli/format/report.ts';
+import { type Report, render } from '../../../controller/cli/format/report.ts';
 
 const finding = (more: Partial<Finding> = {}): Finding => ({
   ...{ severity: 'error', message: 'it is wrong', hint: 'mend it' },

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { DEFAULT_FLEET_SETTINGS } from '../../../controller/fleet/settings/index.ts';
 import { type Joined, join } from '../../../controller/fleet/status/join-status.ts';
-import type { Observed } from '../../../controller/fleet/status/queries.ts';
+import type { Observed } from '../../../controller/fleet/status/observed-rows.ts';
 import {
   NO_ALERTS,
   type OpenAlert,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Timestamp } from '../../../examples/engine/event.ts';
 import { PathTemplate } from '../../../examples/engine/sinks/path-template.ts';
-import { offsetIn } from '../../../examples/engine/time-zone.ts';
+import { offsetIn } from '../../../examples/engine/templates/time-zone.ts';
 
 const now = new Date('2026-03-04T05:06:07Z');
 

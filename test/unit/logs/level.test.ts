@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { levelOf, levelsOf } from '../../../controller/fleet/logs/log-level.ts';
-import { LOG_LEVELS, type LogLevel } from '../../../schemas/api/logs.ts';
+import { LOG_LEVELS, type LogLevel } from '../../../schemas/api/fleet/logs.ts';
 
 const ROWS: [reason: string, line: string, level: LogLevel | null][] = [
   ['JSON', '{"level":"ERROR","message":"x"}', 'ERROR'],

@@ -4,7 +4,7 @@ import { exampleNotice } from '../../../controller/insight/notifications/formats
 import type { Message, Rendered } from '../../../controller/insight/notifications/formats/message.ts';
 import { renderMessage } from '../../../controller/insight/notifications/formats/render-message.ts';
 import type { AlertNotice } from '../../../controller/insight/notifications/index.ts';
-import type { NotificationFormat } from '../../../schemas/api/notifications.ts';
+import type { NotificationFormat } from '../../../schemas/api/insight/notifications.ts';
 import { ENDPOINT_FORMATS } from '../../../schemas/manifests/webhook-endpoint.ts';
 
 const AT = new Date('2026-11-28T09:30:00Z');

@@ -21,7 +21,7 @@ import {
   type EndpointTarget,
 } from '../../../controller/insight/notifications/endpoints/target.ts';
 import { exampleNotice } from '../../../controller/insight/notifications/formats/example-notice.ts';
-import type { NotificationFormat } from '../../../schemas/api/notifications.ts';
+import type { NotificationFormat } from '../../../schemas/api/insight/notifications.ts';
 
 describe('the parts of an endpoint', () => {
   it('take headers that receivers ask for', () => {
@@ -190,7 +190,7 @@ describe('the groups of notices', () => {
     ...more,
   });
 
-  it('are of one endpoint, one rule and one status', () => {
+  it('are of one rule and one status, for the endpoints that want them', () => {
     const subscribers = [
       { id: 'team', teamId: 't', environmentId: null, eventTypes: ['cpu_usage'] },
       { id: 'environment', teamId: null, environmentId: 'e', eventTypes: [] },
@@ -206,14 +206,12 @@ describe('the groups of notices', () => {
       subscribers,
     );
     expect(
-      groups.map(({ endpointId, ruleId, status, notices }) =>
-        [endpointId, ruleId, status, ...notices.map(({ eventId }) => eventId)].join(' '),
+      groups.map(({ endpointIds, ruleId, status, notices }) =>
+        [...endpointIds, ruleId, status, ...notices.map(({ eventId }) => eventId)].join(' '),
       ),
     ).to.deep.equal([
-      'team example-rule firing a d',
-      'environment example-rule firing a d',
-      'team example-rule resolved b',
-      'environment example-rule resolved b',
+      'environment team example-rule firing a d',
+      'environment team example-rule resolved b',
       'environment d firing c',
     ]);
   });

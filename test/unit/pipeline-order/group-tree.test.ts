@@ -8,7 +8,7 @@ import {
   type GroupNode,
   treeOf,
 } from '../../../controller/pipelines/order/group-tree.ts';
-import { MAX_GROUP_LEVELS } from '../../../schemas/api/pipeline-order.ts';
+import { MAX_GROUP_LEVELS } from '../../../schemas/api/pipelines/pipeline-order.ts';
 
 const group = (id: string, parentId: string | null = null): GroupNode => ({ id, name: id, parentId });
 const allows = (act: () => void): boolean => {

@@ -2,13 +2,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  type CheckOptions,
-  checkPipeline,
   checkReferences,
   checkStructure,
-  checkVariables,
-  programsOf,
-} from '../../../controller/pipelines/definition/checks.ts';
+} from '../../../controller/pipelines/definition/checks/check-graph.ts';
+import {
+  type CheckOptions,
+  checkPipeline,
+} from '../../../controller/pipelines/definition/checks/check-pipeline.ts';
+import { checkVariables } from '../../../controller/pipelines/definition/checks/check-variables.ts';
+import { programsOf } from '../../../controller/pipelines/definition/checks/programs.ts';
 import { componentsOf, type Definition } from '../../../controller/pipelines/definition/definition.ts';
 import type {
   EngineChecks,
@@ -16,7 +18,7 @@ import type {
   ProgramResult,
 } from '../../../controller/pipelines/engine/index.ts';
 import { definition, soundDefinition } from '../../support/fixtures/definition.ts';
-import { patient } from '../../support/harness/patience.ts';
+import { cpuMs, patient } from '../../support/harness/patience.ts';
 
 const sources: Definition['sources'] = { app: { type: 'file' } };
 const sinks: Definition['sinks'] = { out: { type: 'blackhole', inputs: ['app'] } };
@@ -203,10 +205,10 @@ describe('variables in a pipeline', () => {
   });
 
   it('tells the first fifty, however many a text holds', () => {
-    const begin = performance.now();
+    const begin = cpuMs();
     const definition = { ...sound, global: { text: '$a '.repeat(100_000) } };
     expect(checkVariables(definition, new Set())).to.have.length(50);
-    expect(performance.now() - begin).to.be.below(patient(2_000));
+    expect(cpuMs() - begin).to.be.below(patient(2_000));
   });
 
   it('looks into global sections too, and escapes the pointer', () => {
@@ -218,7 +220,14 @@ describe('variables in a pipeline', () => {
 describe('the programs of a pipeline', () => {
   it('are found wherever an engine takes VRL', () => {
     const made = definition({
-      sources,
+      sources: {
+        app: {
+          type: 'http_client',
+          decoding: { codec: 'vrl', vrl: { source: 'd' } },
+          query: { since: { type: 'vrl', value: 'q' } },
+          auth: { strategy: 'custom', source: 'c' },
+        },
+      },
       transforms: {
         parse: { type: 'remap', inputs: ['app'], source: 'r' },
         keep: { type: 'filter', inputs: ['app'], condition: 'f' },
@@ -227,18 +236,33 @@ describe('the programs of a pipeline', () => {
         split: { type: 'route', inputs: ['app'], route: { a: 'ra', b: { type: 'vrl', source: 'rb' } } },
         only: { type: 'exclusive_route', inputs: ['app'], routes: [{ name: 'x', condition: 'ex' }] },
         file: { type: 'remap', inputs: ['app'], file: 'elsewhere.vrl' },
+        joined: {
+          type: 'reduce',
+          inputs: ['app'],
+          starts_when: 's',
+          ends_when: { type: 'vrl', source: 'e' },
+        },
+        some: { type: 'sample', inputs: ['app'], rate: 2, exclude: 'x' },
+        window: { type: 'window', inputs: ['app'], flush_when: 'w' },
       },
       sinks,
     });
     expect(
       programsOf(componentsOf(made)).map(({ pointer, source, purpose }) => [pointer, source, purpose]),
     ).to.deep.equal([
+      ['/sources/app/decoding/vrl/source', 'd', 'program'],
+      ['/sources/app/query/since/value', 'q', 'program'],
+      ['/sources/app/auth/source', 'c', 'condition'],
       ['/transforms/parse/source', 'r', 'program'],
       ['/transforms/keep/condition', 'f', 'condition'],
       ['/transforms/keep2/condition/source', 'v', 'condition'],
       ['/transforms/split/route/a', 'ra', 'condition'],
       ['/transforms/split/route/b/source', 'rb', 'condition'],
       ['/transforms/only/routes/0/condition', 'ex', 'condition'],
+      ['/transforms/joined/starts_when', 's', 'condition'],
+      ['/transforms/joined/ends_when/source', 'e', 'condition'],
+      ['/transforms/some/exclude', 'x', 'condition'],
+      ['/transforms/window/flush_when', 'w', 'condition'],
     ]);
   });
 

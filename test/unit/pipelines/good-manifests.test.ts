@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkPipeline } from '../../../controller/pipelines/definition/checks.ts';
+import { checkPipeline } from '../../../controller/pipelines/definition/checks/check-pipeline.ts';
 import { compile } from '../../../controller/pipelines/definition/compile.ts';
 import { createEngineChecks, type Engine } from '../../../controller/pipelines/engine/index.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';

@@ -2,8 +2,8 @@
 import verel from '@bpinternal/verel/dist/node/index.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { engineEnvironment } from '../../../agent/supervise/engine-environment.ts';
-import { quoteSecrets } from '../../../agent/supervise/quoted-secrets.ts';
+import { engineEnvironment } from '../../../agent/supervise/engine/engine-environment.ts';
+import { quoteSecrets } from '../../../agent/supervise/engine/quoted-secrets.ts';
 import { compile } from '../../../controller/pipelines/definition/compile.ts';
 import type { Definition } from '../../../controller/pipelines/definition/definition.ts';
 import { readEngineConfig } from '../../../controller/pipelines/graph/engine-yaml.ts';

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
 import { expect } from 'chai';
-import { secretReferences, secretVariable } from '../../../controller/secrets/secrets/variable.ts';
+import { secretReferences } from '../../../controller/secrets/references/secret-references.ts';
+import { secretVariable } from '../../../schemas/pipelines/secret-variable.ts';
 
 describe('the variable of a secret', () => {
   const rows: [name: string, variable: string][] = [

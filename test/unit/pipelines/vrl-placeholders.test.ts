@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: placeholders as they are written in manifests
 import { expect } from 'chai';
-import { checkPipeline, checkSecretPositions } from '../../../controller/pipelines/definition/checks.ts';
+import { checkPipeline } from '../../../controller/pipelines/definition/checks/check-pipeline.ts';
+import { checkSecretPositions } from '../../../controller/pipelines/definition/checks/check-variables.ts';
 import {
   escapeSecretsInVrl,
   vrlPlaceholders,

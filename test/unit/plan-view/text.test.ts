@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { planMarkdown, planText } from '../../../reconcilers/plan-view/index.ts';
-import type { ChangePreview, PlannedChange } from '../../../schemas/api/git-plan.ts';
+import type { ChangePreview, PlannedChange } from '../../../schemas/api/delivery/git-plan.ts';
 import { FULL_PLAN, gitPlan, plannedChange } from '../../support/fixtures/plans.ts';
 
 describe('a plan as text', () => {

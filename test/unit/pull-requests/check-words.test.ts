@@ -5,7 +5,7 @@ import {
   verdictOfPlan,
 } from '../../../reconcilers/pull-requests/check/check-messages.ts';
 import { commentOf } from '../../../reconcilers/pull-requests/check/publish-checks.ts';
-import type { GitPlan } from '../../../schemas/api/git-plan.ts';
+import type { GitPlan } from '../../../schemas/api/delivery/git-plan.ts';
 
 const NONE = {
   create: 0,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { commitProgressOf, supersededBy } from '../../../reconcilers/pull-requests/commits/commit-status.ts';
 import type { Condition } from '../../../schemas/api/common.ts';
-import type { GitSyncStatus, ManifestStatus } from '../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus, ManifestStatus } from '../../../schemas/api/delivery/git-sync.ts';
 
 const SHA = 'a'.repeat(40);
 const commit = (sha: string) => ({

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Rolling, type Step, step } from '../../../controller/delivery/rollouts/next-step.ts';
+import { type Rolling, type Step, step } from '../../../controller/delivery/rollouts/decision/next-step.ts';
 import {
   NODES_WATCHED,
   type NodeFacts,
   type Observed,
-} from '../../../controller/delivery/rollouts/observe-nodes.ts';
-import { evaluateRollout } from '../../../controller/delivery/rollouts/verdict.ts';
-import type { RolloutFigures } from '../../../schemas/api/rollouts.ts';
+} from '../../../controller/delivery/rollouts/decision/observe-nodes.ts';
+import { evaluateRollout } from '../../../controller/delivery/rollouts/decision/verdict.ts';
+import type { RolloutFigures } from '../../../schemas/api/delivery/rollouts.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const MINUTE = 60_000;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { chooseNode } from '../../../controller/fleet/samples/choose-node.ts';
 import { join } from '../../../controller/fleet/status/join-status.ts';
-import type { NodeRow, ReportRow } from '../../../controller/fleet/status/queries.ts';
+import type { NodeRow, ReportRow } from '../../../controller/fleet/status/observed-rows.ts';
 import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/fixtures/status.ts';
 
 const SETTINGS = {

@@ -5,7 +5,7 @@ import { DEFAULT_REDACT_KEYS } from '../../../controller/fleet/environments/reda
 import { keyMatcher } from '../../../controller/fleet/samples/key-patterns.ts';
 import { limitEvent } from '../../../controller/fleet/samples/limit-event.ts';
 import { createRedactor, MASK } from '../../../controller/fleet/samples/redact.ts';
-import { patient } from '../../support/harness/patience.ts';
+import { cpuMs, patient } from '../../support/harness/patience.ts';
 
 const usual = createRedactor(DEFAULT_REDACT_KEYS);
 const CANARY = 'c4n4ry';
@@ -40,9 +40,9 @@ describe('patterns of keys', () => {
 
   it('are quick, whatever the pattern and the key', () => {
     const hides = keyMatcher(Array.from({ length: 100 }, (_, n) => `${'*a'.repeat(49)}${n % 10}`));
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     for (let n = 0; n < 1_000; n += 1) hides(`${'a'.repeat(250)}${n}`);
-    expect(performance.now() - startedAt).to.be.below(patient(1_500));
+    expect(cpuMs() - startedAt).to.be.below(patient(1_500));
   });
 });
 
@@ -113,9 +113,9 @@ describe('a line of text', () => {
       '   :',
     ]) {
       const text = piece.repeat(200_000 / piece.length);
-      const startedAt = performance.now();
+      const startedAt = cpuMs();
       usual.text(text);
-      expect(performance.now() - startedAt, piece).to.be.below(patient(1_000));
+      expect(cpuMs() - startedAt, piece).to.be.below(patient(1_000));
     }
   });
 });

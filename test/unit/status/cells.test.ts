@@ -8,7 +8,7 @@ import type {
   PipelineRow,
   ReportRow,
   SharedState,
-} from '../../../controller/fleet/status/queries.ts';
+} from '../../../controller/fleet/status/observed-rows.ts';
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import {
   NOW,

@@ -1,14 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  type GateInput,
-  type GateNode,
-  nodeGate,
-  pipelineGate,
-  rolloutConditions,
-  sumGates,
-} from '../../../controller/fleet/status/gate.ts';
-import type { BindingRow } from '../../../controller/fleet/status/queries.ts';
+import { pipelineGate } from '../../../controller/fleet/status/gate/gate.ts';
+import { rolloutConditions } from '../../../controller/fleet/status/gate/gate-conditions.ts';
+import type { GateInput, GateNode } from '../../../controller/fleet/status/gate/gate-input.ts';
+import { nodeGate, sumGates } from '../../../controller/fleet/status/gate/gate-sums.ts';
+import type { BindingRow } from '../../../controller/fleet/status/observed-rows.ts';
 import { type Condition, GATE_POINTS, type Gate } from '../../../schemas/api/common.ts';
 
 const AT = new Date(Date.UTC(2026, 0, 1));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type HealthInput, nodeHealth } from '../../../controller/fleet/status/health.ts';
+import { type HealthInput, nodeHealth } from '../../../controller/fleet/status/node-health.ts';
 
 const NOW = 1_000_000_000;
 const well: HealthInput = {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { DEFAULT_FLEET_SETTINGS } from '../../../controller/fleet/settings/index.ts';
 import type { JoinTime } from '../../../controller/fleet/status/classify-node.ts';
 import { type Joined, join } from '../../../controller/fleet/status/join-status.ts';
-import type { Observed } from '../../../controller/fleet/status/queries.ts';
+import type { Observed } from '../../../controller/fleet/status/observed-rows.ts';
 import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/fixtures/status.ts';
 
 const time: JoinTime = {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { pipelineGate, rolloutConditions } from '../../../controller/fleet/status/gate.ts';
+import { pipelineGate } from '../../../controller/fleet/status/gate/gate.ts';
+import { rolloutConditions } from '../../../controller/fleet/status/gate/gate-conditions.ts';
 import { join } from '../../../controller/fleet/status/join-status.ts';
 import { parseSubject } from '../../../controller/fleet/status/refusal.ts';
 import { NOW, nodeRow, pipelineRow, reportRow, secondsAgo } from '../../support/fixtures/status.ts';

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { appRouter } from '../../../api/procedures/router.ts';
 import { REST_ROWS } from '../../../api/rest/rows.ts';
 import { ERROR_CODES } from '../../../schemas/api/error-codes.ts';
-import { PERMISSIONS } from '../../../schemas/api/service-accounts.ts';
+import { PERMISSIONS } from '../../../schemas/api/identity/service-accounts.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -72,7 +72,8 @@ describe('the documentation', () => {
   });
 
   it('explains every variable of the controller in docs/running.md', () => {
-    const variables = allMatches(read('controller/config.ts'), /'(HEADGATE_[A-Z_]*[A-Z])'/g);
+    const files = ['controller/config.ts', ...globSync('controller/config/*.ts', { cwd: root })];
+    const variables = allMatches(files.map(read).join('\n'), /'(HEADGATE_[A-Z_]*[A-Z])'/g);
     expect(variables).to.include('HEADGATE_PORT');
     expect(missing('docs/running.md', variables)).to.deep.equal([]);
   });
@@ -116,7 +117,7 @@ describe('the documentation', () => {
   it('explains every reason of a condition in docs/when-something-goes-wrong.md', () => {
     const notReasons = new Set(['Pipeline', 'Pruned', 'True', 'False', 'Unknown']);
     const ofNodes = /^export function rolloutConditions[\s\S]*?^}/m.exec(
-      read('controller/fleet/status/gate.ts'),
+      read('controller/fleet/status/gate/gate-conditions.ts'),
     );
     const sources = `${read('reconcilers/git/record/outcome.ts')}\n${ofNodes?.[0] ?? ''}`;
     const reasons = allMatches(sources, /'([A-Z][a-z]+(?:[A-Z][a-z]+)*)'/g);

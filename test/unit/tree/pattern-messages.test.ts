@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { appRouter } from '../../../api/procedures/router.ts';
 import { REST_ROWS } from '../../../api/rest/rows.ts';
-import { RegisterSecret } from '../../../schemas/api/environments.ts';
-import { CloudConfig, ExecConfig, VaultConfig } from '../../../schemas/api/secret-backends.ts';
+import { RegisterSecret } from '../../../schemas/api/fleet/environments.ts';
+import { CloudConfig, ExecConfig, VaultConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import { messageOfPattern } from '../../../schemas/patterns.ts';
 import { sentences, validator } from '../../../schemas/validate.ts';
 

@@ -78,6 +78,7 @@ describe('the parts of the settings', () => {
       'sso',
       'scim',
       'streams',
+      'backups',
       'server',
     ]);
     expect(offered({ environment: { id: 'e', name: 'staging' } })).to.deep.equal([

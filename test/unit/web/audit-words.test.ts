@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RecentAuditEntry } from '../../../schemas/api/dashboard.ts';
+import type { RecentAuditEntry } from '../../../schemas/api/insight/dashboard.ts';
 import {
   actionText,
   subjectHref,

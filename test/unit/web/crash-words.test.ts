@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { crashBackoff } from '../../../agent/supervise/crash-backoff.ts';
+import { crashBackoff } from '../../../agent/supervise/lifecycle/crash-backoff.ts';
 import { crashText } from '../../../web/src/features/engine-reports/crash-text.ts';
 
 describe('a crash in words', () => {

@@ -1,6 +1,6 @@
 /** Pure parts of the tab that shows events, and the life of a live tap. */
 import { expect } from 'chai';
-import type { GraphNode } from '../../../schemas/api/pipelines.ts';
+import type { GraphNode } from '../../../schemas/api/pipelines/graph.ts';
 import { LiveTap, type TapStream } from '../../../web/src/features/pipeline/events/live-tap.ts';
 import {
   cleared,
@@ -12,7 +12,7 @@ import {
 } from '../../../web/src/features/pipeline/events/tap-buffer.ts';
 import { firstOf, neighboursOf, tapTargets } from '../../../web/src/features/pipeline/events/tap-targets.ts';
 import { pathBefore, pathsOfEvent, vrlPath } from '../../../web/src/ui/code/vrl-paths.ts';
-import { patient } from '../../support/harness/patience.ts';
+import { cpuMs, patient } from '../../support/harness/patience.ts';
 
 const component = (
   componentKey: string,
@@ -236,10 +236,10 @@ describe('paths that are offered in programs', () => {
   }
 
   it('are looked for in linear time', () => {
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     pathBefore(`${'.a'.repeat(150)}!`);
     pathBefore(`.${'a'.repeat(290)} `);
     pathBefore('.""'.repeat(100));
-    expect(performance.now() - startedAt).to.be.lessThan(patient(1_000));
+    expect(cpuMs() - startedAt).to.be.lessThan(patient(1_000));
   });
 });

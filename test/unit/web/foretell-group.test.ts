@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { NodeSummary } from '../../../schemas/api/fleet.ts';
-import type { PipelineSummary } from '../../../schemas/api/pipelines.ts';
+import type { NodeSummary } from '../../../schemas/api/fleet/fleet.ts';
+import type { PipelineSummary } from '../../../schemas/api/pipelines/pipelines.ts';
 import { type GroupRule, labelsOf } from '../../../schemas/node-groups/membership.ts';
 import { foretellGroup } from '../../../web/src/features/fleet/groups/group-preview.ts';
 

@@ -4,8 +4,8 @@ import {
   type KnownForge,
 } from '../../../controller/delivery/bindings/forge/forge-address.ts';
 import { readAddress } from '../../../controller/delivery/repository/index.ts';
-import type { BoundForge } from '../../../schemas/api/git-sync.ts';
-import { REMOTE_FORGES } from '../../../schemas/api/pull-requests.ts';
+import type { BoundForge } from '../../../schemas/api/delivery/forges.ts';
+import { REMOTE_FORGES } from '../../../schemas/api/delivery/pull-requests.ts';
 import {
   derived,
   type ForgeDraft,

@@ -1,7 +1,7 @@
 /** What the git page works out by itself: what is wrong by harm, links to git servers, the draft of a binding, diffs. */
 import { expect } from 'chai';
-import { DEFAULT_POLICY } from '../../../schemas/api/git-policy.ts';
-import type { GitSyncStatus, ManifestStatus } from '../../../schemas/api/git-sync.ts';
+import { DEFAULT_POLICY } from '../../../schemas/api/delivery/git-policy.ts';
+import type { GitSyncStatus, ManifestStatus } from '../../../schemas/api/delivery/git-sync.ts';
 import {
   accessOf,
   bindingDraft,

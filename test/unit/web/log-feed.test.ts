@@ -1,6 +1,6 @@
 /** The log feed against a store of lines that grows, pages and fails as the server's does. */
 import { expect } from 'chai';
-import type { LogLine, LogPage } from '../../../schemas/api/logs.ts';
+import type { LogLine, LogPage } from '../../../schemas/api/fleet/logs.ts';
 import { isAfter, MAX_LINES } from '../../../web/src/ui/log/log-buffer.ts';
 import { LogFeed } from '../../../web/src/ui/log/log-feed.ts';
 import { until } from '../../support/harness/until.ts';

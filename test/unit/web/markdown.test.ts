@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Markdown } from '../../../web/src/ui/text/markdown.ts';
 import { toStaticMarkup } from '../../../web/static-markup.ts';
-import { patient } from '../../support/harness/patience.ts';
+import { cpuMs, patient } from '../../support/harness/patience.ts';
 
 const render = (text: string): string => toStaticMarkup(Markdown, { text });
 
@@ -23,6 +23,17 @@ describe('markdown', () => {
 
   it('leaves out the comments by which Headgate finds its own', () => {
     expect(render('before <!-- headgate:plan:1 --> after')).not.to.include('headgate:plan');
+  });
+
+  it('shows links and pictures as text, so that no address carries away what a model has read', () => {
+    const html = toStaticMarkup(Markdown, {
+      text: '[a link](https://evil.example/?q=secret) ![a picture](https://evil.example/p.png) https://bare.example',
+      plainLinks: true,
+    });
+    expect(html)
+      .to.include('a link (https://evil.example/?q=secret)')
+      .and.include('a picture (https://evil.example/p.png)');
+    expect(html).to.not.match(/<a |<img|href=|src=/);
   });
 
   it('makes links of web addresses and of nothing else', () => {
@@ -84,9 +95,9 @@ describe('markdown', () => {
   });
 
   it('renders a long hostile text at once', () => {
-    const started = performance.now();
+    const started = cpuMs();
     for (const hard of ['**', '[', '`', '|-', '_a', '>', '<a ', '![', '~~', '[a]('])
       render(hard.repeat(5_000));
-    expect(performance.now() - started).to.be.below(patient(2_000));
+    expect(cpuMs() - started).to.be.below(patient(2_000));
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { cellCode, type FleetMatrix, type MatrixNode } from '../../../schemas/api/matrix.ts';
-import type { NodePipelineStatus } from '../../../schemas/api/pipelines.ts';
+import { cellCode, type FleetMatrix, type MatrixNode } from '../../../schemas/api/fleet/matrix.ts';
+import type { NodePipelineStatus } from '../../../schemas/api/pipelines/on-nodes.ts';
 import {
   type MatrixFilter,
   nextProblem,

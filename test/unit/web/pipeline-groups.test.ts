@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { PipelineGroup } from '../../../schemas/api/pipeline-order.ts';
+import type { PipelineGroup } from '../../../schemas/api/pipelines/pipeline-order.ts';
 import {
   groupPaths,
   levelsOf,

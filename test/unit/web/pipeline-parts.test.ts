@@ -1,6 +1,6 @@
 /** Pure parts of the pages that change pipelines. */
 import { expect } from 'chai';
-import type { DependencyGraph } from '../../../schemas/api/pipeline-order.ts';
+import type { DependencyGraph } from '../../../schemas/api/pipelines/pipeline-order.ts';
 import { behind, pipelinesOf, type Use } from '../../../web/src/features/library/shared-component-usage.ts';
 import { around, connected } from '../../../web/src/features/pipeline/dependencies/dependency-graph.ts';
 import { copyOfTemplate } from '../../../web/src/features/pipelines/template-copy.ts';

@@ -1,9 +1,9 @@
 /** What the pages of promotions and pull requests work out by themselves: words, ways, order, what became of a merge. */
 import { expect } from 'chai';
 import type { Gate, GateState } from '../../../schemas/api/common.ts';
-import type { PlannedChange } from '../../../schemas/api/git-plan.ts';
-import type { ManifestStatus } from '../../../schemas/api/git-sync.ts';
-import type { Promotion } from '../../../schemas/api/promotions.ts';
+import type { PlannedChange } from '../../../schemas/api/delivery/git-plan.ts';
+import type { ManifestStatus } from '../../../schemas/api/delivery/git-sync.ts';
+import type { Promotion } from '../../../schemas/api/delivery/promotions.ts';
 import {
   inOrderOfNeed,
   mayCancel,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { Environment } from '../../../schemas/api/environments.ts';
-import type { ShownBackendConfig } from '../../../schemas/api/secret-backends.ts';
+import type { Environment } from '../../../schemas/api/fleet/environments.ts';
+import type { ShownBackendConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import {
   configOf,
   heldBy,

@@ -6,7 +6,7 @@ import { compile, definitionOf } from '../../../controller/pipelines/index.ts';
 import { normaliseSpec, readText, specHash } from '../../../reconcilers/source/index.ts';
 import { exportObjects } from '../../../reconcilers/write-back/manifest/export.ts';
 import { plainObject, plainOfManifest } from '../../../reconcilers/write-back/manifest/plain-object.ts';
-import type { GraphNode } from '../../../schemas/api/pipelines.ts';
+import type { GraphNode } from '../../../schemas/api/pipelines/graph.ts';
 import type { PipelineSpec } from '../../../schemas/manifests/index.ts';
 import { json } from '../../support/fixtures/odd-yaml.ts';
 

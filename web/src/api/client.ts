@@ -1,7 +1,7 @@
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
 import superjson, { type SuperJSONResult } from 'superjson';
 import type { AppRouter } from '../../../api/procedures/router.ts';
-import type { Me } from '../../../schemas/api/people.ts';
+import type { Me } from '../../../schemas/api/identity/people.ts';
 import { obligationOf } from './required-action.ts';
 
 export { TRPCClientError };

@@ -1,8 +1,8 @@
 /** The live connection: events say what to look at again, and the queries do the looking. */
 import type { QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import type { UiEvent, UiTopic } from '../../../schemas/api/git-sync.ts';
-import type { LiveMeta } from './queries.ts';
+import type { UiEvent, UiTopic } from '../../../schemas/api/ui-events.ts';
+import type { LiveMeta } from './queries/index.ts';
 import { askHealth } from './reachability.ts';
 import { sessionQuery } from './session.ts';
 
@@ -105,7 +105,7 @@ export function followEvents(queryClient: QueryClient): () => void {
       wasLost = true;
       const since = Date.now();
       setState({ kind: 'reconnecting', since });
-      askHealth();
+      void askHealth();
       staleTimer = setTimeout(() => setState({ kind: 'stale', since }), STALE_AFTER_MS);
     }
     // The browser reconnects by itself after a dropped connection, but gives up for good on an error status.

@@ -27,7 +27,8 @@ let reach: Reach = { kind: 'ok' };
 let answeredAt = Date.now();
 let askedAt = answeredAt;
 let client: QueryClient | undefined;
-let asking = false;
+/** Ends once all is well. */
+let asking: Promise<void> | null = null;
 const listeners = new Set<() => void>();
 
 export const useReach = (): Reach =>
@@ -50,7 +51,7 @@ export function watchReach(queryClient: QueryClient): void {
   setInterval(() => {
     if (document.hidden) return;
     const now = Date.now();
-    if (now - answeredAt > SILENCE_MS || now - askedAt > NOW_AND_THEN_MS) askHealth();
+    if (now - answeredAt > SILENCE_MS || now - askedAt > NOW_AND_THEN_MS) void askHealth();
   }, SILENCE_MS / 2);
   queryClient.getMutationCache().subscribe(({ mutation, type }) => {
     if (type === 'updated' && mutation?.state.status === 'error') askIfSuspect(mutation.state.error);
@@ -64,22 +65,19 @@ export function watchReach(queryClient: QueryClient): void {
 }
 
 function askIfSuspect(error: unknown): void {
-  if (SUSPECT.includes(describeFailure(error).code)) askHealth();
+  if (SUSPECT.includes(describeFailure(error).code)) void askHealth();
 }
 
 /** Something failed that may be an outage: finds out, and follows it to its end. */
-export function askHealth(): void {
-  if (asking) return;
-  asking = true;
-  void ask().then(again);
+export function askHealth(): Promise<void> {
+  asking ??= untilWell().finally(() => {
+    asking = null;
+  });
+  return asking;
 }
 
-function again(well: boolean): void {
-  if (!well) {
-    setTimeout(() => void ask().then(again), AGAIN_MS);
-    return;
-  }
-  asking = false;
+async function untilWell(): Promise<void> {
+  while (!(await ask())) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
 }
 
 /** Answers whether all is well. */

@@ -1,4 +1,4 @@
-import type { Me } from '../../../schemas/api/people.ts';
+import type { Me } from '../../../schemas/api/identity/people.ts';
 
 const OBLIGATIONS: readonly Me['owes'][] = ['CHANGE_PASSWORD', 'SET_UP_TWO_FACTOR', 'PROVE_TWO_FACTOR'];
 

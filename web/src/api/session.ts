@@ -1,6 +1,6 @@
 /** Who is signed in, and the ways in and out. The session lives in a cookie that scripts cannot read. */
 import { queryOptions } from '@tanstack/react-query';
-import type { Me } from '../../../schemas/api/people.ts';
+import type { Me } from '../../../schemas/api/identity/people.ts';
 import { obligationOf } from './required-action.ts';
 
 export interface Session {

@@ -1,6 +1,6 @@
 import { MantineProvider } from '@mantine/core';
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense, useEffect } from 'react';
 import {
   createBrowserRouter,
   Navigate,
@@ -12,89 +12,56 @@ import {
   useParams,
   useRouteError,
 } from 'react-router';
-import type { TeamSummary } from '../../../schemas/api/people.ts';
+import type { TeamSummary } from '../../../schemas/api/identity/people.ts';
 import { isUnauthorized, mayRetry, requiredActionOf, retryDelayMs } from '../api/client.ts';
+import { CodeIsGone, lazyPart } from '../api/lazy-part.ts';
 import { watchReach } from '../api/reachability.ts';
 import { type Session, SIGNED_OUT, sessionQuery } from '../api/session.ts';
 import { OverviewPage } from '../features/overview/overview-page.tsx';
-import { ErrorState, SkeletonRows } from '../ui/primitives/page-states.tsx';
+import { ErrorState, SkeletonRows } from '../ui/feedback/page-states.tsx';
 import { TooltipLayer } from '../ui/primitives/tooltip.tsx';
 import { Boundary } from './error-boundary.tsx';
 import { paths } from './paths.ts';
 import { readPreference, writePreference } from './preferences/preferences.ts';
+import { reloadOnce } from './reload-once.ts';
 import { type PlaceLookup, PlaceProvider, TeamProvider, usePlaceLookup } from './scope.tsx';
 import { styleNonce } from './security/nonce.ts';
 import { PlainShell } from './shell/plain-shell.tsx';
 import { Shell } from './shell/shell.tsx';
 import { colorScheme, cssVariablesResolver, theme } from './theme.ts';
 
-const PipelinesPage = lazy(() =>
-  import('../features/pipelines/pipelines-page.tsx').then((module) => ({ default: module.PipelinesPage })),
+const PipelinesPage = lazyPart(() => import('../features/pipelines/pipelines-page.tsx'), 'PipelinesPage');
+const SignInPage = lazyPart(() => import('../features/sign-in/sign-in-page.tsx'), 'SignInPage');
+const FleetPage = lazyPart(() => import('../features/fleet/fleet-page.tsx'), 'FleetPage');
+const NodePage = lazyPart(() => import('../features/node/node-page.tsx'), 'NodePage');
+const GroupPage = lazyPart(() => import('../features/node-group/node-group-page.tsx'), 'GroupPage');
+const AlertsPage = lazyPart(() => import('../features/alerts/alerts-page.tsx'), 'AlertsPage');
+const PipelinePage = lazyPart(() => import('../features/pipeline/pipeline-page.tsx'), 'PipelinePage');
+const PipelineEditorPage = lazyPart(
+  () => import('../features/pipeline-editor/pipeline-editor-page.tsx'),
+  'PipelineEditorPage',
 );
-const SignInPage = lazy(() =>
-  import('../features/sign-in/sign-in-page.tsx').then((module) => ({ default: module.SignInPage })),
+const MigrationsPage = lazyPart(() => import('../features/migrations/migrations-page.tsx'), 'MigrationsPage');
+const MigrationPage = lazyPart(() => import('../features/migrations/migration-page.tsx'), 'MigrationPage');
+const LibraryPage = lazyPart(() => import('../features/library/library-page.tsx'), 'LibraryPage');
+const PlaygroundPage = lazyPart(() => import('../features/playground/playground-page.tsx'), 'PlaygroundPage');
+const GitPage = lazyPart(() => import('../features/git/git-page.tsx'), 'GitPage');
+const PromotionsPage = lazyPart(() => import('../features/promotions/promotions-page.tsx'), 'PromotionsPage');
+const PullRequestPage = lazyPart(
+  () => import('../features/pull-request/pull-request-page.tsx'),
+  'PullRequestPage',
 );
-const FleetPage = lazy(() =>
-  import('../features/fleet/fleet-page.tsx').then((module) => ({ default: module.FleetPage })),
-);
-const NodePage = lazy(() =>
-  import('../features/node/node-page.tsx').then((module) => ({ default: module.NodePage })),
-);
-const GroupPage = lazy(() =>
-  import('../features/node-group/node-group-page.tsx').then((module) => ({ default: module.GroupPage })),
-);
-const AlertsPage = lazy(() =>
-  import('../features/alerts/alerts-page.tsx').then((module) => ({ default: module.AlertsPage })),
-);
-const PipelinePage = lazy(() =>
-  import('../features/pipeline/pipeline-page.tsx').then((module) => ({ default: module.PipelinePage })),
-);
-const PipelineEditorPage = lazy(() =>
-  import('../features/pipeline-editor/pipeline-editor-page.tsx').then((module) => ({
-    default: module.PipelineEditorPage,
-  })),
-);
-const LibraryPage = lazy(() =>
-  import('../features/library/library-page.tsx').then((module) => ({ default: module.LibraryPage })),
-);
-const PlaygroundPage = lazy(() =>
-  import('../features/playground/playground-page.tsx').then((module) => ({ default: module.PlaygroundPage })),
-);
-const GitPage = lazy(() =>
-  import('../features/git/git-page.tsx').then((module) => ({ default: module.GitPage })),
-);
-const PromotionsPage = lazy(() =>
-  import('../features/promotions/promotions-page.tsx').then((module) => ({ default: module.PromotionsPage })),
-);
-const PullRequestPage = lazy(() =>
-  import('../features/pull-request/pull-request-page.tsx').then((module) => ({
-    default: module.PullRequestPage,
-  })),
-);
-const MetricsPage = lazy(() =>
-  import('../features/metrics/metrics-page.tsx').then((module) => ({ default: module.MetricsPage })),
-);
-const AuditPage = lazy(() =>
-  import('../features/audit/audit-page.tsx').then((module) => ({ default: module.AuditPage })),
-);
-const SecretsPage = lazy(() =>
-  import('../features/secrets/secrets-page.tsx').then((module) => ({ default: module.SecretsPage })),
-);
-const SettingsPage = lazy(() =>
-  import('../features/settings/settings-page.tsx').then((module) => ({ default: module.SettingsPage })),
-);
-const ApiDocsPage = lazy(() =>
-  import('../features/api-docs/api-docs-page.tsx').then((module) => ({ default: module.ApiDocsPage })),
-);
-const NoPlacePage = lazy(() =>
-  import('../features/no-environment/no-environment-page.tsx').then((module) => ({
-    default: module.NoPlacePage,
-  })),
+const MetricsPage = lazyPart(() => import('../features/metrics/metrics-page.tsx'), 'MetricsPage');
+const AuditPage = lazyPart(() => import('../features/audit/audit-page.tsx'), 'AuditPage');
+const SecretsPage = lazyPart(() => import('../features/secrets/secrets-page.tsx'), 'SecretsPage');
+const SettingsPage = lazyPart(() => import('../features/settings/settings-page.tsx'), 'SettingsPage');
+const ApiDocsPage = lazyPart(() => import('../features/api-docs/api-docs-page.tsx'), 'ApiDocsPage');
+const NoPlacePage = lazyPart(
+  () => import('../features/no-environment/no-environment-page.tsx'),
+  'NoPlacePage',
 );
 
-const OwingPage = lazy(() =>
-  import('../features/account/required-action-page.tsx').then((module) => ({ default: module.OwingPage })),
-);
+const OwingPage = lazyPart(() => import('../features/account/required-action-page.tsx'), 'OwingPage');
 
 const setSession = (session: Session): void => {
   queryClient.setQueryData(sessionQuery.queryKey, session);
@@ -132,7 +99,7 @@ const SignedIn = () => {
   if (session.isError && !session.data) {
     return (
       <main className="alone">
-        <ErrorState error={session.error} retry={() => void session.refetch()} what="Headgate" />
+        <ErrorState error={session.error} retry={() => void session.refetch()} what="Headgate" level={1} />
       </main>
     );
   }
@@ -199,7 +166,7 @@ const NoPlaceKnown = ({ lookup }: { lookup: Extract<PlaceLookup, { kind: 'loadin
     <Splash />
   ) : (
     <main className="alone">
-      <ErrorState error={lookup.error} retry={lookup.retry} what="Your teams" />
+      <ErrorState error={lookup.error} retry={lookup.retry} what="Your teams" level={1} />
     </main>
   );
 
@@ -250,6 +217,8 @@ const Pages = () => (
           <Route path="fleet/:nodeId" element={<NodePage />} />
           <Route path="fleet/groups/:groupId" element={<GroupPage />} />
           <Route path="alerts" element={<AlertsPage />} />
+          <Route path="migrations" element={<MigrationsPage />} />
+          <Route path="migrations/:migrationId" element={<MigrationPage />} />
           <Route path="library" element={<LibraryPage />} />
           <Route path="playground" element={<PlaygroundPage />} />
           <Route path="git" element={<GitPage />} />
@@ -270,11 +239,17 @@ const Pages = () => (
   </>
 );
 
-const Broken = () => (
-  <main className="alone">
-    <ErrorState error={useRouteError()} retry={() => window.location.reload()} what="Headgate" />
-  </main>
-);
+const Broken = () => {
+  const error = useRouteError();
+  useEffect(() => {
+    if (error instanceof CodeIsGone) reloadOnce();
+  }, [error]);
+  return (
+    <main className="alone">
+      <ErrorState error={error} retry={() => window.location.reload()} what="Headgate" level={1} />
+    </main>
+  );
+};
 
 /** A router of one route: pages that ask before they are left need it, and the routes are in `Pages`. */
 const router = createBrowserRouter([{ path: '*', element: <Pages />, errorElement: <Broken /> }]);

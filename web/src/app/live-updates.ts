@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { followEvents } from '../api/events.ts';
-import { queries } from '../api/queries.ts';
+import { queries } from '../api/queries/index.ts';
 import { followPreferences } from './preferences/preference-sync.ts';
 
 /** Keeps what is shown as it is on the server, and the person's choices as in their other browsers. */

@@ -1,5 +1,5 @@
 /** The one place that builds addresses of pages. */
-import type { UNGROUPED as UngroupedKey } from '../../../schemas/api/node-groups.ts';
+import type { UNGROUPED as UngroupedKey } from '../../../schemas/api/fleet/node-groups.ts';
 
 /** In the place of a group's id: the nodes that belong to none. */
 export const UNGROUPED: typeof UngroupedKey = '__ungrouped__';
@@ -39,11 +39,13 @@ export type PullRequestPart = 'plan' | 'talk';
 /** Absent: `you`. */
 export type SettingsTab =
   | 'members'
+  | 'assistant'
   | 'environment'
   | 'access'
   | 'users'
   | 'teams'
   | 'sso'
+  | 'backups'
   | 'scim'
   | 'streams'
   | 'server';
@@ -78,6 +80,13 @@ export const paths = {
   /** The editor of its graph. */
   pipelineEditor: (env: string, id: string, query?: { component?: string }) =>
     build(['e', env, 'pipelines', id, 'edit'], query),
+  /** `new` brings a configuration in: `fluentd` or `vector`. */
+  migrations: (env: string, query?: { new?: 'fluentd' | 'vector' }) => build(['e', env, 'migrations'], query),
+  migration: (
+    env: string,
+    id: string,
+    query?: { step?: 'samples' | 'validate' | 'generate'; block?: string },
+  ) => build(['e', env, 'migrations', id], query),
   library: (env: string, query?: { tab?: LibraryTab; id?: string; new?: string }) =>
     build(['e', env, 'library'], query),
   playground: (env: string, query?: { tab?: 'vrl' | 'config' }) => build(['e', env, 'playground'], query),

@@ -1,9 +1,9 @@
 /** Which team and environment the page is about. The address decides; the rest is looked up. */
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext } from 'react';
-import type { EnvironmentSummary } from '../../../schemas/api/environments.ts';
-import type { TeamSummary } from '../../../schemas/api/people.ts';
-import { queries } from '../api/queries.ts';
+import type { EnvironmentSummary } from '../../../schemas/api/fleet/environments.ts';
+import type { TeamSummary } from '../../../schemas/api/identity/people.ts';
+import { queries } from '../api/queries/index.ts';
 
 export interface Place {
   team: TeamSummary;

@@ -1,12 +1,22 @@
 /** The parts of the settings, in the order in which they stand in the navigation. */
-import type { TeamSummary } from '../../../schemas/api/people.ts';
+import type { TeamSummary } from '../../../schemas/api/identity/people.ts';
 import type { SettingsTab } from './paths.ts';
 
 export interface SettingsPart {
   tab: SettingsTab | 'you';
   group: 'you' | 'team' | 'environment' | 'server';
   word: string;
-  icon: 'user' | 'overview' | 'settings' | 'secrets' | 'shield' | 'sync' | 'leave' | 'fleet';
+  icon:
+    | 'user'
+    | 'overview'
+    | 'settings'
+    | 'secrets'
+    | 'shield'
+    | 'sync'
+    | 'leave'
+    | 'fleet'
+    | 'assistant'
+    | 'download';
   /** A table of many columns takes all the room that there is. */
   wide?: true;
   /** As the palette calls it. */
@@ -28,6 +38,13 @@ export const SETTINGS_PARTS: readonly SettingsPart[] = [
     icon: 'user',
     wide: true,
     called: ({ team }) => `Members of ${team}`,
+  },
+  {
+    tab: 'assistant',
+    group: 'team',
+    word: 'Assistant',
+    icon: 'assistant',
+    called: ({ team }) => `Assistant of ${team}: AI provider, limits and usage`,
   },
   {
     tab: 'environment',
@@ -59,6 +76,13 @@ export const SETTINGS_PARTS: readonly SettingsPart[] = [
     word: 'Streams',
     icon: 'leave',
     called: () => 'Streams of the audit log',
+  },
+  {
+    tab: 'backups',
+    group: 'server',
+    word: 'Backups',
+    icon: 'download',
+    called: () => 'Backups: create, restore, schedule, storage',
   },
   {
     tab: 'server',

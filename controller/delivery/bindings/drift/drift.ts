@@ -1,6 +1,6 @@
 /** Compares, object by object: the spec applied last, the spec in git now, the database, and what nodes run. */
-import { OWNABLE_KINDS, type OwnableKind } from '../../../../schemas/api/git-policy.ts';
-import { type Drift, DriftReport, ReadDrift } from '../../../../schemas/api/git-words.ts';
+import { OWNABLE_KINDS, type OwnableKind } from '../../../../schemas/api/delivery/git-policy.ts';
+import { type Drift, DriftReport, ReadDrift } from '../../../../schemas/api/delivery/git-words.ts';
 import { type NodeStatus, type PipelineStatus, readStatus } from '../../../fleet/status/index.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { query } from '../../../platform/operation/operation.ts';

@@ -1,9 +1,11 @@
 /** Administrators test the forge of a binding. */
-import { CheckedForge, OfEnvironment } from '../../../../schemas/api/git-sync.ts';
+import { CheckedForge } from '../../../../schemas/api/delivery/forges.ts';
+import { OfEnvironment } from '../../../../schemas/api/delivery/git-sync.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation } from '../../../platform/operation/operation.ts';
-import { findBinding, setForgeError } from '../store.ts';
+import { setForgeError } from '../status-store.ts';
+import { findBinding } from '../store.ts';
 
 export const checkForge = mutation({
   name: 'gitSync.checkForge',

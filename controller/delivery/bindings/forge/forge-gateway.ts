@@ -1,5 +1,5 @@
 /** What this domain asks of the forges in `reconcilers/`; the composition root supplies it. */
-import type { CheckedForge } from '../../../../schemas/api/git-sync.ts';
+import type { CheckedForge } from '../../../../schemas/api/delivery/forges.ts';
 import type { Binding } from '../store.ts';
 
 export interface ForgeGateway {

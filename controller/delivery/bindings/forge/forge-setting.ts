@@ -1,11 +1,7 @@
 /** The forge of a binding: the columns to store for an input, and what may be shown of them. */
 import { createPrivateKey } from 'node:crypto';
-import type {
-  BindForge,
-  BoundForge,
-  ConfigureGitSync,
-  ReviewRules,
-} from '../../../../schemas/api/git-sync.ts';
+import type { BindForge, BoundForge, ReviewRules } from '../../../../schemas/api/delivery/forges.ts';
+import type { ConfigureGitSync } from '../../../../schemas/api/delivery/git-sync.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { badRequest } from '../../../platform/operation/errors.ts';
 import { readAddress } from '../../repository/index.ts';

@@ -1,7 +1,7 @@
 /** The inventory of a binding: its manifests with the state of their objects in the database, and its import errors. */
 import type { Knex } from 'knex';
 import type { Condition } from '../../../../schemas/api/common.ts';
-import type { ImportError } from '../../../../schemas/api/git-sync.ts';
+import type { ImportError } from '../../../../schemas/api/delivery/git-sync.ts';
 import { nameKeyOf } from '../../../../schemas/manifests/index.ts';
 import { newId } from '../../../platform/operation/ids.ts';
 import { ACTIVE_ROLLOUT } from '../../rollouts/index.ts';

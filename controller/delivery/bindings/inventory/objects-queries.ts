@@ -1,7 +1,7 @@
 /** The objects that git may own, with the fields that a manifest has. */
 import type { Knex } from 'knex';
-import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
-import type { GraphEdge, GraphNode } from '../../../../schemas/api/pipelines.ts';
+import type { OwnableKind } from '../../../../schemas/api/delivery/git-policy.ts';
+import type { GraphEdge, GraphNode } from '../../../../schemas/api/pipelines/graph.ts';
 import type { ALERT_CONDITIONS, ALERT_METRICS } from '../../../../schemas/manifests/alert-rule.ts';
 import type { ENDPOINT_FORMATS } from '../../../../schemas/manifests/webhook-endpoint.ts';
 
@@ -63,8 +63,10 @@ export interface StoredSilence extends Common {
 
 export interface StoredWebhookEndpoint extends Common {
   kind: 'WebhookEndpoint';
-  /** Made by hand: its address and secrets are encrypted, and no manifest can say them. */
+  /** Made by hand: its address, its secret and the values of its headers are encrypted. */
   isSealed: boolean;
+  hasSecret: boolean;
+  headerNames: string[];
   url: string | null;
   urlRef: string | null;
   secretRef: string | null;
@@ -106,7 +108,8 @@ const SELECT: Record<OwnableKind, string> = {
     FROM alert_silences o`,
   WebhookEndpoint: `SELECT 'WebhookEndpoint' AS kind, ${COMMON('o')}, o.sealed_url IS NOT NULL AS "isSealed",
       o.plain_url AS url, o.url_ref AS "urlRef", o.secret_ref AS "secretRef", o.format, o.event_types AS "eventTypes",
-      o.header_templates AS headers, o.enabled
+      o.header_templates AS headers, o.enabled, o.sealed_secret IS NOT NULL OR o.secret_ref IS NOT NULL AS "hasSecret",
+      o.header_names AS "headerNames"
     FROM webhook_endpoints o`,
 };
 

@@ -1,5 +1,5 @@
 /** The status of an environment's git binding, for `gitSync.status`. */
-import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/delivery/git-sync.ts';
 import { datedConditions, type Joined, readStatus, sumGates } from '../../../fleet/status/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { boundForgeOf, reviewRulesOf } from '../forge/forge-setting.ts';

@@ -1,6 +1,6 @@
 /** The passes of a binding: waiting, running and finished ones, with their results. */
 import type { Knex } from 'knex';
-import type { CommitInfo, GitJob } from '../../../../schemas/api/git-sync.ts';
+import type { CommitInfo, GitJob } from '../../../../schemas/api/delivery/git-sync.ts';
 import { newId } from '../../../platform/operation/ids.ts';
 import { commitText, datedCommit } from '../commit-text.ts';
 

@@ -1,5 +1,10 @@
 /** Retries of failed passes. */
-import { OfEnvironment, RetriedJobs, RetryGitJob, SyncStarted } from '../../../../schemas/api/git-sync.ts';
+import {
+  OfEnvironment,
+  RetriedJobs,
+  RetryGitJob,
+  SyncStarted,
+} from '../../../../schemas/api/delivery/git-sync.ts';
 import { environmentScope, objectScope } from '../../../identity/access/index.ts';
 import { notFound, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation } from '../../../platform/operation/operation.ts';

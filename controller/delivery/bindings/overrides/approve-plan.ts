@@ -1,10 +1,10 @@
 /** An ADMIN approves one exact plan, by its hash. */
-import { ApprovedPlan, ApprovePlan } from '../../../../schemas/api/git-plan.ts';
+import { ApprovedPlan, ApprovePlan } from '../../../../schemas/api/delivery/git-plan.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation } from '../../../platform/operation/operation.ts';
 import { boundEnvironment, operatorOf, wake } from '../environment-binding.ts';
-import { lockWaitingPlan } from '../store.ts';
+import { lockWaitingPlan } from '../status-store.ts';
 import { insertApproval } from './overrides-store.ts';
 
 export const approvePlan = mutation({

@@ -1,12 +1,12 @@
 /** Holds: specs that git must not apply again, because somebody decided against them. */
-import { OfEnvironment } from '../../../../schemas/api/git-sync.ts';
+import { OfEnvironment } from '../../../../schemas/api/delivery/git-sync.ts';
 import {
   GitHold,
   GitHolds,
   HoldGit,
   OverrideChange,
   ReleaseHold,
-} from '../../../../schemas/api/git-words.ts';
+} from '../../../../schemas/api/delivery/git-words.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { notFound, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, query } from '../../../platform/operation/operation.ts';

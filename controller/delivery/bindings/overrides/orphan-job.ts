@@ -1,6 +1,6 @@
 /** Gives objects of a kind that git no longer owns to the UI; nothing else about them changes. */
 import Type from 'typebox';
-import { OwnableKindName } from '../../../../schemas/api/git-plan.ts';
+import { OwnableKindName } from '../../../../schemas/api/delivery/git-plan.ts';
 import { mutation } from '../../../platform/operation/operation.ts';
 import { giveToUi } from '../../ownership/index.ts';
 

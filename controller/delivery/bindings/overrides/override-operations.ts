@@ -1,12 +1,12 @@
 /** Operators override the loop for the environment or one object: suspend and resume, adopt, confirm a deletion. */
-import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
+import type { OwnableKind } from '../../../../schemas/api/delivery/git-policy.ts';
 import {
   AdoptObject,
   ConfirmPrune,
   OverrideChange,
   ResumeGit,
   SuspendGit,
-} from '../../../../schemas/api/git-words.ts';
+} from '../../../../schemas/api/delivery/git-words.ts';
 import { nameKeyOf } from '../../../../schemas/manifests/index.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import type { MutationContext } from '../../../platform/operation/context.ts';
@@ -15,7 +15,8 @@ import { mutation } from '../../../platform/operation/operation.ts';
 import { listOwnedByUi } from '../../ownership/index.ts';
 import { boundEnvironment, manifestOf, operatorOf, wake } from '../environment-binding.ts';
 import { readLine } from '../inventory/inventory-store.ts';
-import { type Binding, setSuspended } from '../store.ts';
+import { setSuspended } from '../status-store.ts';
+import type { Binding } from '../store.ts';
 import { clearOverride, setOverride } from './overrides-store.ts';
 
 interface MaybeObject {

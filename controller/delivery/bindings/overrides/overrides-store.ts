@@ -1,6 +1,6 @@
 /** What operators decided about a binding's objects and plans: overrides, holds, approvals. */
 import type { Knex } from 'knex';
-import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
+import type { OwnableKind } from '../../../../schemas/api/delivery/git-policy.ts';
 import { nameKeyOf } from '../../../../schemas/manifests/index.ts';
 import { newId } from '../../../platform/operation/ids.ts';
 

@@ -1,5 +1,5 @@
 /** Describes how the policy of a manifest changes what the binding allows. */
-import type { GitPolicy } from '../../../../schemas/api/git-policy.ts';
+import type { GitPolicy } from '../../../../schemas/api/delivery/git-policy.ts';
 import type { EnvironmentSpec } from '../../../../schemas/manifests/index.ts';
 import { intervalOf, type ManifestPolicy, tighten } from './policy.ts';
 

@@ -1,5 +1,5 @@
 /** The policy of a binding, tightened by its manifests. A repository can never widen its own rights. */
-import { DEFAULT_POLICY, type GitPolicy, UI_EDITS } from '../../../../schemas/api/git-policy.ts';
+import { DEFAULT_POLICY, type GitPolicy, UI_EDITS } from '../../../../schemas/api/delivery/git-policy.ts';
 import type { EnvironmentSpec } from '../../../../schemas/manifests/index.ts';
 
 /** The parts of a binding's policy that somebody set. */

@@ -1,6 +1,7 @@
 /** Settings for the pull requests that Headgate opens for a binding, with the templates of title and body. */
 import { isDeepStrictEqual } from 'node:util';
-import type { ConfigureGitSync, PullRequestSettings } from '../../../../schemas/api/git-sync.ts';
+import type { PullRequestSettings } from '../../../../schemas/api/delivery/forges.ts';
+import type { ConfigureGitSync } from '../../../../schemas/api/delivery/git-sync.ts';
 import { badRequest } from '../../../platform/operation/errors.ts';
 import type { Binding, ForgeChoice } from '../store.ts';
 

@@ -1,7 +1,7 @@
 /** The content of a promotion. It is taken at the request and deployed as it is, even if the source changes meanwhile. */
 import { createHash } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
-import type { GraphEdge, GraphNode } from '../../../../schemas/api/pipelines.ts';
+import type { GraphEdge, GraphNode } from '../../../../schemas/api/pipelines/graph.ts';
 import type { LogLevelName } from './stored-pipeline.ts';
 
 /** For a target that git does not describe. Without literal credentials. */

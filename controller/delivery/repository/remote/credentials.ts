@@ -1,6 +1,6 @@
 /** Credentials of a remote: sealing and opening them, what may be shown of them, and keeping them out of texts. */
 import type { Static } from 'typebox';
-import type { ShownGitCredentials } from '../../../../schemas/api/git-sync.ts';
+import type { ShownGitCredentials } from '../../../../schemas/api/delivery/forges.ts';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
 import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { RemoteAddress } from './address.ts';

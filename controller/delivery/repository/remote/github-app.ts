@@ -1,5 +1,5 @@
 /** A GitHub App as credentials for git: its installation gets tokens that last for an hour. */
-import type { GitCredentials } from '../../../../schemas/api/git-sync.ts';
+import type { GitCredentials } from '../../../../schemas/api/delivery/forges.ts';
 
 export interface GitHubApp {
   /** The app id, or the client id. */

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Deleted } from '../../../../schemas/api/common.ts';
-import { OrGit } from '../../../../schemas/api/git-words.ts';
+import { OrGit } from '../../../../schemas/api/delivery/git-words.ts';
 import {
   CreateNodeGroup,
   NodeGroup,
   NodeGroupId,
   UpdateNodeGroup,
-} from '../../../../schemas/api/node-groups.ts';
+} from '../../../../schemas/api/fleet/node-groups.ts';
 import { lockEditable } from '../../../delivery/ownership/index.ts';
 import { environmentScope, objectScope } from '../../../identity/access/index.ts';
 import type { MutationContext } from '../../../platform/operation/context.ts';

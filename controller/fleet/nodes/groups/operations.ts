@@ -7,7 +7,7 @@ import {
   NodesInGroup,
   OfEnvironmentGroups,
   UNGROUPED,
-} from '../../../../schemas/api/node-groups.ts';
+} from '../../../../schemas/api/fleet/node-groups.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { notFound } from '../../../platform/operation/errors.ts';
 import { query } from '../../../platform/operation/operation.ts';

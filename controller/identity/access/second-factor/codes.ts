@@ -3,7 +3,7 @@
  * and codes.
  */
 import { randomBytes } from 'node:crypto';
-import { generateSecret, generateURI, verifySync } from 'otplib';
+import { Secret, TOTP } from 'otpauth';
 import { hashSecret } from '../../../platform/crypto/tokens.ts';
 
 const STEP_SECONDS = 30;
@@ -13,11 +13,11 @@ const BACKUP_LETTERS = 24;
 const BACKUP_CODES = 10;
 
 /** Base 32, 160 bits, as RFC 4226 section 4 recommends. */
-export const newTotpSecret = (): string => generateSecret({ length: 20 });
+export const newTotpSecret = (): string => new Secret({ size: 20 }).base32;
 
 /** The content of the QR code. The authenticator displays the address beside the name. */
 export const totpUri = (email: string, secret: string): string =>
-  generateURI({ issuer: 'Headgate', label: email, secret });
+  new TOTP({ issuer: 'Headgate', label: email, secret, period: STEP_SECONDS }).toString();
 
 /**
  * The 30 s step that a code belongs to: the step of `now` (milliseconds), the one before or the one after (ASVS 5.0 6.5.5, RFC
@@ -26,9 +26,14 @@ export const totpUri = (email: string, secret: string): string =>
 export function matchTotpStep(secret: string, code: string, now: number): number | null {
   const token = code.replaceAll(/[\s-]/g, '');
   if (!/^[0-9]{6}$/.test(token)) return null;
-  const epoch = Math.floor(now / 1_000);
-  const result = verifySync({ secret, token, epoch, period: STEP_SECONDS, epochTolerance: STEP_SECONDS });
-  return result.valid ? Math.floor(epoch / STEP_SECONDS) + result.delta : null;
+  const delta = TOTP.validate({
+    secret: Secret.fromBase32(secret),
+    token,
+    timestamp: now,
+    period: STEP_SECONDS,
+    window: 1,
+  });
+  return delta === null ? null : Math.floor(now / 1_000 / STEP_SECONDS) + delta;
 }
 
 /** Ten codes of 120 bits each (ASVS 5.0 6.5.2: from 112 bits on, a plain hash protects them), in groups of four. */

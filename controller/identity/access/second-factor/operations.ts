@@ -1,6 +1,6 @@
 /** The caller's own second factor: an authenticator and backup codes. */
 import { NoInput } from '../../../../schemas/api/common.ts';
-import { BackupCodes, Done, TotpCode, TotpSetup } from '../../../../schemas/api/people.ts';
+import { BackupCodes, Done, TotpCode, TotpSetup } from '../../../../schemas/api/identity/people.ts';
 import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { MutationContext } from '../../../platform/operation/context.ts';
 import { badRequest, preconditionFailed } from '../../../platform/operation/errors.ts';

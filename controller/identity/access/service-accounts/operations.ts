@@ -7,7 +7,7 @@ import {
   ServiceAccount,
   ServiceAccountId,
   ServiceAccountList,
-} from '../../../../schemas/api/service-accounts.ts';
+} from '../../../../schemas/api/identity/service-accounts.ts';
 import { mintToken } from '../../../platform/crypto/tokens.ts';
 import type { Context, MutationContext } from '../../../platform/operation/context.ts';
 import { notFound, preconditionFailed } from '../../../platform/operation/errors.ts';

@@ -1,6 +1,6 @@
 /** Service accounts of environments. Keys are stored as hashes only. */
 import type { Knex } from 'knex';
-import type { Permission, ServiceAccount } from '../../../../schemas/api/service-accounts.ts';
+import type { Permission, ServiceAccount } from '../../../../schemas/api/identity/service-accounts.ts';
 import { brokeUnique } from '../../../database/errors.ts';
 import { conflict, notFound } from '../../../platform/operation/errors.ts';
 

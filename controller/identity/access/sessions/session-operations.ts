@@ -1,6 +1,6 @@
 /** The caller's own sessions. */
 import { NoInput } from '../../../../schemas/api/common.ts';
-import { Done, SessionId, SessionList, SessionsEnded } from '../../../../schemas/api/people.ts';
+import { Done, SessionId, SessionList, SessionsEnded } from '../../../../schemas/api/identity/people.ts';
 import { notFound } from '../../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../../platform/operation/operation.ts';
 import { caller } from '../users/caller.ts';

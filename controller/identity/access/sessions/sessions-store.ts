@@ -1,6 +1,7 @@
 /** Sessions, and the owners of sessions and personal tokens. */
 import type { Knex } from 'knex';
 import type { Role } from '../../../../schemas/api/common.ts';
+import type { TokenScope } from '../../../../schemas/api/identity/people.ts';
 import {
   ACCESS_SETTING,
   type AccessPolicy,
@@ -17,6 +18,7 @@ import {
   type StoredConfirmation,
 } from '../users/account-rest-store.ts';
 import { toUser, type User, type UserRow } from '../users/users-store.ts';
+import { IDLE_HOURS } from './session-limits.ts';
 
 export type SignInMethod = 'password' | 'oidc';
 /** Where the second factor of a session was proved: at the identity provider, or here. */
@@ -142,10 +144,8 @@ export async function deleteSessionOf(
   return ended ? { method: ended.method, ipAddress: ended.ip_address } : null;
 }
 
-/** A session ends after this time without use: OWASP ASVS 5.0 7.3.1. */
-const IDLE = `interval '24 hours'`;
 const isLive = (s: string) =>
-  `${s}.expires_at > now() AND COALESCE(${s}.last_seen_at, ${s}.created_at) > now() - ${IDLE}`;
+  `${s}.expires_at > now() AND COALESCE(${s}.last_seen_at, ${s}.created_at) > now() - interval '${IDLE_HOURS} hours'`;
 
 export async function deleteExpiredSessions(db: Knex): Promise<void> {
   await db.raw(`DELETE FROM sessions s WHERE NOT (${isLive('s')})`);
@@ -250,16 +250,21 @@ export async function findSessionOwner(db: Knex, sessionId: string): Promise<Liv
 /** The owner of a live personal token; `owner` is null where the account rests. */
 export interface TokenOwner {
   tokenHash: Buffer;
+  name: string;
+  scopes: TokenScope[];
   owner: SessionOwner | null;
 }
 
 export async function findTokenOwner(db: Knex, tokenId: string): Promise<TokenOwner | null> {
-  const { rows } = await db.raw<{ rows: OwnerRow[] }>(
-    `SELECT u.*, t.token_hash, ${MEMBERSHIPS} FROM personal_tokens t JOIN users u ON u.id = t.user_id
+  const { rows } = await db.raw<{ rows: (OwnerRow & { token_name: string; scopes: TokenScope[] })[] }>(
+    `SELECT u.*, t.token_hash, t.name AS token_name, t.scopes, ${MEMBERSHIPS} FROM personal_tokens t JOIN users u ON u.id = t.user_id
      WHERE t.id = ? AND ${tokenExpiry('t')} > now() AND u.locked_at IS NULL`,
     [tokenId],
   );
-  return rows[0] ? { tokenHash: rows[0].token_hash, owner: toOwner(rows[0]) } : null;
+  const row = rows[0];
+  return row
+    ? { tokenHash: row.token_hash, name: row.token_name, scopes: row.scopes, owner: toOwner(row) }
+    : null;
 }
 
 export interface AccountSummary {

@@ -1,5 +1,6 @@
 /** Opens and ends sessions, and authenticates requests by a session or a personal token. */
 import type { Knex } from 'knex';
+import type { TokenScope } from '../../../../schemas/api/identity/people.ts';
 import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import { mintToken, parseToken, sameHash } from '../../../platform/crypto/tokens.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
@@ -8,6 +9,7 @@ import { forbidden } from '../../../platform/operation/errors.ts';
 import { ownScope } from '../../../platform/operation/operation.ts';
 import { recordPersonalTokenUse } from '../tokens/personal-tokens-store.ts';
 import { recordSignIn } from '../users/users-store.ts';
+import { SESSION_MS } from './session-limits.ts';
 import {
   deleteSession,
   deleteSessionsByIdentity,
@@ -21,8 +23,6 @@ import {
   type SessionOwner,
   type SignInMethod,
 } from './sessions-store.ts';
-
-export const SESSION_MS = 7 * 24 * 3_600_000;
 
 export type UserActor = Extract<Actor, { type: 'user' }>;
 
@@ -175,11 +175,20 @@ export async function actorOfSession(db: Knex, token: string): Promise<UserActor
   return actorOf(owner, parsed.id, owner);
 }
 
+/** The owner of a personal token. Each surface looks for its own scope. */
+export interface TokenActor {
+  actor: UserActor;
+  /** Of the token. */
+  id: string;
+  name: string;
+  scopes: readonly TokenScope[];
+}
+
 /**
  * Null for a token that is unknown, expired, or of a locked user.
  * @throws FORBIDDEN for a token of an account that rests: it works again after the next sign-in.
  */
-export async function actorOfPersonalToken(db: Knex, token: string): Promise<UserActor | null> {
+export async function actorOfPersonalToken(db: Knex, token: string): Promise<TokenActor | null> {
   const parsed = parseToken('hgp', token);
   const found = parsed && (await findTokenOwner(db, parsed.id));
   if (!found || !sameHash(found.tokenHash, parsed.hash)) return null;
@@ -194,5 +203,6 @@ export async function actorOfPersonalToken(db: Knex, token: string): Promise<Use
   const signIn: SignInFacts = isProviderUser
     ? { method: 'oidc', secondFactor: 'provider' }
     : { method: 'password', secondFactor: null };
-  return actorOf(owner, `token:${parsed.id}`, signIn);
+  const { name, scopes } = found;
+  return { actor: actorOf(owner, `token:${parsed.id}`, signIn), id: parsed.id, name, scopes };
 }

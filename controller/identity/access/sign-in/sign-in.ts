@@ -1,5 +1,5 @@
 /** Sign-in by password, with a code where the second factor is on. */
-import type { SignInInput } from '../../../../schemas/api/people.ts';
+import type { SignInInput } from '../../../../schemas/api/identity/people.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { conflict, DomainError, unauthorized } from '../../../platform/operation/errors.ts';

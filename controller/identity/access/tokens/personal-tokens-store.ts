@@ -1,5 +1,6 @@
 /** Personal tokens; only hashes are stored. */
 import type { Knex } from 'knex';
+import type { TokenScope } from '../../../../schemas/api/identity/people.ts';
 
 export interface PersonalToken {
   id: string;
@@ -7,6 +8,7 @@ export interface PersonalToken {
   createdAt: Date;
   lastUsedAt: Date | null;
   expiresAt: Date;
+  scopes: TokenScope[];
 }
 
 /** Tokens of older versions without an expiry expire too. */
@@ -14,7 +16,7 @@ export const tokenExpiry = (t: string) => `COALESCE(${t}.expires_at, ${t}.create
 
 export async function insertPersonalToken(
   db: Knex,
-  token: { id: string; userId: string; name: string; tokenHash: Buffer; expiresAt: Date },
+  token: Pick<PersonalToken, 'id' | 'name' | 'expiresAt' | 'scopes'> & { userId: string; tokenHash: Buffer },
 ): Promise<void> {
   await db('personal_tokens').insert({
     id: token.id,
@@ -22,6 +24,7 @@ export async function insertPersonalToken(
     name: token.name,
     token_hash: token.tokenHash,
     expires_at: token.expiresAt,
+    scopes: token.scopes,
   });
 }
 
@@ -29,7 +32,7 @@ export async function listPersonalTokens(db: Knex, userId: string): Promise<Pers
   return db('personal_tokens AS t')
     .where({ user_id: userId })
     .orderBy('created_at')
-    .select('id', 'name', { createdAt: 'created_at', lastUsedAt: 'last_used_at' })
+    .select('id', 'name', 'scopes', { createdAt: 'created_at', lastUsedAt: 'last_used_at' })
     .select(db.raw(`${tokenExpiry('t')} AS "expiresAt"`));
 }
 

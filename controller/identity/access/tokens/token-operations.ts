@@ -1,5 +1,12 @@
 import { NoInput } from '../../../../schemas/api/common.ts';
-import { CreatedToken, CreateToken, Done, Me, TokenId, TokenList } from '../../../../schemas/api/people.ts';
+import {
+  CreatedToken,
+  CreateToken,
+  Done,
+  Me,
+  TokenId,
+  TokenList,
+} from '../../../../schemas/api/identity/people.ts';
 import { mintToken } from '../../../platform/crypto/tokens.ts';
 import { badRequest, notFound, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../../platform/operation/operation.ts';
@@ -35,7 +42,8 @@ const MAX_TOKENS = 100;
 
 export const createToken = mutation({
   name: 'user.createToken',
-  summary: 'Create a personal token, the password for git over HTTP; shown once',
+  summary:
+    'Create a personal token, the password for git over HTTP or the bearer token of an agent; shown once',
   role: 'VIEWER',
   audit: 'user.tokenCreated',
   input: CreateToken,
@@ -49,6 +57,7 @@ export const createToken = mutation({
     const days = input.expiresInDays ?? Math.min(TOKEN_DAYS, tokenMaxDays);
     if (days > tokenMaxDays)
       throw badRequest(`expiresInDays: a personal token lasts at most ${tokenMaxDays} days here`);
+    const scopes = input.scopes ?? ['git'];
     const minted = mintToken('hgp');
     const expiresAt = new Date(ctx.clock.now() + days * DAY_MS);
     await insertPersonalToken(ctx.db, {
@@ -57,10 +66,11 @@ export const createToken = mutation({
       name: input.name,
       tokenHash: minted.hash,
       expiresAt,
+      scopes,
     });
     ctx.audit({
       ...{ entityType: 'PersonalToken', entityId: minted.id },
-      metadata: { name: input.name, expiresAt },
+      metadata: { name: input.name, expiresAt, scopes },
     });
     return { id: minted.id, token: minted.token, expiresAt };
   },

@@ -1,5 +1,10 @@
 /** Changes of the caller's own account. */
-import { ChangePassword, ConfirmPassword, Done, UpdateProfile } from '../../../../schemas/api/people.ts';
+import {
+  ChangePassword,
+  ConfirmPassword,
+  Done,
+  UpdateProfile,
+} from '../../../../schemas/api/identity/people.ts';
 import { badRequest, conflict, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../../platform/operation/operation.ts';
 import { confirmIdentity } from '../sessions/confirmation.ts';

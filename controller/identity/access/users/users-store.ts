@@ -1,6 +1,6 @@
 /** User accounts. */
 import type { Knex } from 'knex';
-import type { AuthMethod } from '../../../../schemas/api/people.ts';
+import type { AuthMethod } from '../../../../schemas/api/identity/people.ts';
 import { brokeUnique } from '../../../database/errors.ts';
 import { conflict } from '../../../platform/operation/errors.ts';
 import { newId } from '../../../platform/operation/ids.ts';

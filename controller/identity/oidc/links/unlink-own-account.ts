@@ -1,6 +1,6 @@
 /** The signed-in user unlinks their own account from the provider. */
 import { NoInput } from '../../../../schemas/api/common.ts';
-import { Done } from '../../../../schemas/api/people.ts';
+import { Done } from '../../../../schemas/api/identity/people.ts';
 import { forbidden, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../../platform/operation/operation.ts';
 import { endSessions, hasValidPassword, lockUserRow } from '../../access/index.ts';

@@ -1,6 +1,6 @@
 /** Reads and checks the metadata of a provider: OpenID Connect Discovery 1.0, section 4. */
 import type { ServerMetadata } from 'openid-client';
-import { TOKEN_ENDPOINT_AUTH_METHODS } from '../../../../schemas/api/identity-providers.ts';
+import { TOKEN_ENDPOINT_AUTH_METHODS } from '../../../../schemas/api/identity/identity-providers.ts';
 import type { Outgoing } from '../../../platform/net/outgoing/index.ts';
 
 const DOCUMENT_BYTES = 256 * 1024;

@@ -6,8 +6,8 @@ import {
   ProviderSaved,
   TestOidc,
   UpdateOidc,
-} from '../../../../schemas/api/identity-providers.ts';
-import { Done } from '../../../../schemas/api/people.ts';
+} from '../../../../schemas/api/identity/identity-providers.ts';
+import { Done } from '../../../../schemas/api/identity/people.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { mutation, ownScope } from '../../../platform/operation/operation.ts';
 import { redirectUri } from '../sign-in/sign-in.ts';

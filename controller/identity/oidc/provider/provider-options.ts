@@ -4,7 +4,7 @@ import {
   FIRST_PROVIDER,
   type ProviderOptions,
   type ProviderOptionsChange,
-} from '../../../../schemas/api/identity-providers.ts';
+} from '../../../../schemas/api/identity/identity-providers.ts';
 import { badRequest } from '../../../platform/operation/errors.ts';
 
 export const optionsOf = (providerId: string, stored: Partial<ProviderOptions>): ProviderOptions => ({

@@ -1,6 +1,6 @@
 /** Configured identity providers, the reports of their sign-ins, and used sign-in attempts. */
 import type { Knex } from 'knex';
-import type { OidcView, ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
+import type { OidcView, ProviderOptions } from '../../../../schemas/api/identity/identity-providers.ts';
 import { optionsOf } from './provider-options.ts';
 
 export interface OidcProvider extends Pick<OidcView, 'id' | 'issuer' | 'clientId' | 'displayName'> {

@@ -1,6 +1,6 @@
 /** Warns of scopes and claims in the settings that the provider does not list. No I/O. */
 import type { ServerMetadata } from 'openid-client';
-import type { ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
+import type { ProviderOptions } from '../../../../schemas/api/identity/identity-providers.ts';
 
 /** Only warnings, because a provider need not list everything that it supports: OpenID Connect Discovery 1.0, section 3. */
 export function warningsOf(

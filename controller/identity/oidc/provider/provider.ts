@@ -10,7 +10,7 @@ import {
   type ServerMetadata,
 } from 'openid-client';
 import type { Clock } from '../../../../reconcilers/engine/clock.ts';
-import { MOST_PROVIDERS } from '../../../../schemas/api/identity-providers.ts';
+import { MOST_PROVIDERS } from '../../../../schemas/api/identity/identity-providers.ts';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
 import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { Outgoing } from '../../../platform/net/outgoing/index.ts';

@@ -3,7 +3,7 @@ import {
   MOST_PROVIDERS,
   type ProviderOptions,
   type ProviderOptionsChange,
-} from '../../../../schemas/api/identity-providers.ts';
+} from '../../../../schemas/api/identity/identity-providers.ts';
 import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import { OutgoingError } from '../../../platform/net/outgoing/index.ts';
 import type { AuditEntry } from '../../../platform/operation/audit-entry.ts';

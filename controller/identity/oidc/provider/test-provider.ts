@@ -7,7 +7,7 @@ import {
   type ServerMetadata,
   WWWAuthenticateChallengeError,
 } from 'openid-client';
-import type { OidcTest, ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
+import type { OidcTest, ProviderOptions } from '../../../../schemas/api/identity/identity-providers.ts';
 import type { Outgoing } from '../../../platform/net/outgoing/index.ts';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import { discover } from './discovery.ts';

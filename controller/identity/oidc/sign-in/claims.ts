@@ -1,5 +1,5 @@
 /** Reads the claims of a user defensively, because they are external input. No I/O. */
-import { EMAIL } from '../../../../schemas/api/people.ts';
+import { EMAIL } from '../../../../schemas/api/identity/people.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 

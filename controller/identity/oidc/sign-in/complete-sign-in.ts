@@ -1,5 +1,5 @@
 /** Turns the verified identity of a user into a session with an account, or into a problem, in one transaction. */
-import type { ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
+import type { ProviderOptions } from '../../../../schemas/api/identity/identity-providers.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Actor, Context } from '../../../platform/operation/context.ts';
 import { ownScope } from '../../../platform/operation/operation.ts';

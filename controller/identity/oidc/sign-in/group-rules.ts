@@ -1,5 +1,5 @@
 /** What a provider's groups decide besides teams: who may sign in, and who is a super admin. No I/O. */
-import type { ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
+import type { ProviderOptions } from '../../../../schemas/api/identity/identity-providers.ts';
 import type { GroupSettings } from '../../directory/index.ts';
 import type { ProviderIdentity } from '../provider/provider-request.ts';
 

@@ -1,6 +1,6 @@
 /** Sign-in at an identity provider from the first redirect to a session; linking an account takes the same way. */
 import { buildAuthorizationUrl, calculatePKCECodeChallenge } from 'openid-client';
-import type { ProviderOptions } from '../../../../schemas/api/identity-providers.ts';
+import type { ProviderOptions } from '../../../../schemas/api/identity/identity-providers.ts';
 import { OutgoingError } from '../../../platform/net/outgoing/index.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import type { Context } from '../../../platform/operation/context.ts';

@@ -2,7 +2,7 @@
 import { compactVerify, decodeJwt } from 'jose';
 import type { Knex } from 'knex';
 import { buildEndSessionUrl } from 'openid-client';
-import { FIRST_PROVIDER } from '../../../../schemas/api/identity-providers.ts';
+import { FIRST_PROVIDER } from '../../../../schemas/api/identity/identity-providers.ts';
 import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { messageOf } from '../../../platform/operation/errors.ts';

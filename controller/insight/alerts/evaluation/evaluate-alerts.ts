@@ -5,7 +5,7 @@ import { readCells } from '../../../fleet/status/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { newId } from '../../../platform/operation/ids.ts';
 import type { AlertNotice } from '../../notifications/index.ts';
-import { readNotices } from '../events/notices-queries.ts';
+import { findPlace, type Place, readNotices } from '../events/notices-queries.ts';
 import {
   insertChanges,
   listOpenOf,
@@ -26,7 +26,7 @@ import { listAllRules, readStates, writeCounts, writeStates } from './states-sto
 /** A subject that fires again within this time after it was resolved has the same event. */
 export const REOPEN_MS = 30 * 60_000;
 
-/** A statement for more of them would hold the event loop. */
+/** A statement for more events, states or changes would hold the event loop. */
 const EVENTS_PER_STATEMENT = 1_000;
 
 export interface EvaluateOptions {
@@ -101,8 +101,10 @@ interface Write {
   notify: EvaluateOptions['notify'];
 }
 
-/** Ids of events whose firing, or whose resolution, is to be sent. */
 interface ToSend {
+  /** Of events that fire now: what is sent is known without asking for it. */
+  fired: AlertNotice[];
+  /** Ids of events that fired before, and whose firing or resolution is to be sent. */
   firing: string[];
   resolved: string[];
 }
@@ -110,11 +112,13 @@ interface ToSend {
 async function write(ctx: Context, environmentId: string, { found, now, notify }: Write): Promise<void> {
   const tx = ctx.db;
   const changes: NewChange[] = [];
-  const toSend: ToSend = { firing: found.due.map(({ id }) => id), resolved: [] };
-  await writeStates(tx, found.states);
+  const toSend: ToSend = { fired: [], firing: found.due.map(({ id }) => id), resolved: [] };
+  for (let first = 0; first < found.states.length; first += EVENTS_PER_STATEMENT)
+    await writeStates(tx, found.states.slice(first, first + EVENTS_PER_STATEMENT));
   const isOther = await writeCounts(tx, found.counts, now);
-  for (let first = 0; first < found.fired.length; first += EVENTS_PER_STATEMENT)
-    await writeFired(tx, environmentId, found.fired.slice(first, first + EVENTS_PER_STATEMENT), {
+  const place = found.fired.length > 0 ? await findPlace(tx, environmentId) : null;
+  for (let first = 0; place && first < found.fired.length; first += EVENTS_PER_STATEMENT)
+    await writeFired(tx, place, found.fired.slice(first, first + EVENTS_PER_STATEMENT), {
       ...{ now, changes, toSend },
     });
   await writeResolved(tx, found, { now, changes, toSend });
@@ -123,7 +127,8 @@ async function write(ctx: Context, environmentId: string, { found, now, notify }
     tx,
     found.due.map(({ id }) => id),
   );
-  const notices = await readNotices(tx, toSend, now);
+  // In the order in which they fired.
+  const notices = [...(await readNotices(tx, toSend, now)), ...toSend.fired];
   if (notices.length > 0) await notify(ctx, notices);
   for (let first = 0; first < changes.length; first += EVENTS_PER_STATEMENT)
     await insertChanges(tx, changes.slice(first, first + EVENTS_PER_STATEMENT));
@@ -139,34 +144,31 @@ interface Into {
 
 async function writeFired(
   tx: Knex,
-  environmentId: string,
+  place: Place,
   opening: Evaluation['fired'],
   { now, changes, toSend }: Into,
 ): Promise<void> {
-  const fired = opening.map((one) => ({ ...one, id: newId() }));
-  const opened = await openEvents(
-    tx,
-    environmentId,
-    fired.map(({ id, rule, subject, value, mutedBy }) => ({
-      ...{ id, ruleId: rule.id, subject: subjectKey(subject), ruleName: rule.name, metric: rule.metric },
-      ...{ condition: rule.condition, threshold: rule.threshold, durationSeconds: rule.durationSeconds },
-      ...{ nodeId: subject.node?.id ?? null, nodeName: subject.node?.name ?? null },
-      ...{ nodeLabels: subject.node?.labels ?? null, pipelineId: subject.pipeline?.id ?? null },
-      ...{
-        pipelineName: subject.pipeline?.name ?? null,
-        message: messageOf(rule, subject, value),
-        value,
-        mutedBy,
-      },
-    })),
-    { at: now, reopenAfter: new Date(now.getTime() - REOPEN_MS) },
-  );
-  for (const { id: given, value, mutedBy } of fired) {
-    const event = opened.get(given);
-    if (!event) continue;
-    changes.push({ eventId: event.id, at: now, kind: event.again ? 'fired_again' : 'fired', value });
-    if (mutedBy === null) toSend.firing.push(event.id);
-    else changes.push(muteChange(event.id, mutedBy, now));
+  const fired = opening.map(({ rule, subject, value, mutedBy }) => ({
+    ...{ id: newId(), ruleId: rule.id, ruleName: rule.name, metric: rule.metric, condition: rule.condition },
+    ...{ threshold: rule.threshold, durationSeconds: rule.durationSeconds, value, mutedBy },
+    ...{ subject: subjectKey(subject), node: subject.node, pipeline: subject.pipeline },
+    message: messageOf(rule, subject, value),
+  }));
+  const opened = await openEvents(tx, place.environment.id, fired, {
+    at: now,
+    reopenAfter: new Date(now.getTime() - REOPEN_MS),
+  });
+  for (const { id: given, mutedBy, subject: _, node, pipeline, ...event } of fired) {
+    const found = opened.get(given);
+    if (!found) continue;
+    const { id: eventId, again } = found;
+    changes.push({ eventId, at: now, kind: again ? 'fired_again' : 'fired', value: event.value });
+    if (mutedBy === null)
+      toSend.fired.push({
+        ...{ eventId, status: 'firing', at: now, firedAt: now, ...event, ...place, pipeline },
+        node: node && { id: node.id, name: node.name, labels: node.labels },
+      });
+    else changes.push(muteChange(eventId, mutedBy, now));
   }
 }
 

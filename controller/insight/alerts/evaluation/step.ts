@@ -4,7 +4,7 @@
  * The condition must hold for the rule's duration before an event begins, and must not hold for a while before it ends. That
  * while doubles each time the event fires again, so an alert that flaps sends few messages.
  */
-import type { AlertRule } from '../../../../schemas/api/alerts.ts';
+import type { AlertRule } from '../../../../schemas/api/insight/alerts.ts';
 
 export type Condition = Pick<AlertRule, 'metric' | 'condition' | 'threshold' | 'durationSeconds'>;
 

@@ -23,3 +23,16 @@ export async function readNotices(
   const isFiring = new Set(firing);
   return rows.map((row) => ({ ...row, at, status: isFiring.has(row.eventId) ? 'firing' : 'resolved' }));
 }
+
+export type Place = Pick<AlertNotice, 'environment' | 'team'>;
+
+/** Null where the environment is gone. */
+export async function findPlace(db: Knex, environmentId: string): Promise<Place | null> {
+  const row = await db('environments as v')
+    .join('teams as t', 't.id', 'v.team_id')
+    .where({ 'v.id': environmentId })
+    .first({ id: 'v.id', name: 'v.name', teamId: 't.id', teamName: 't.name' });
+  return row
+    ? { environment: { id: row.id, name: row.name }, team: { id: row.teamId, name: row.teamName } }
+    : null;
+}

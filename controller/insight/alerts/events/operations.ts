@@ -1,3 +1,4 @@
+import { NoInput } from '../../../../schemas/api/common.ts';
 import {
   AcknowledgeEvent,
   AlertEvent,
@@ -7,8 +8,7 @@ import {
   EVENTS_DEFAULT,
   ListAlertEvents,
   OpenAlertEvents,
-} from '../../../../schemas/api/alerts.ts';
-import { NoInput } from '../../../../schemas/api/common.ts';
+} from '../../../../schemas/api/insight/alerts.ts';
 import { environmentScope, objectScope } from '../../../identity/access/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { badRequest, forbidden, notFound, preconditionFailed } from '../../../platform/operation/errors.ts';

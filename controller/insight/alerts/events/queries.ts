@@ -5,8 +5,8 @@ import type {
   AlertEventChange,
   AlertEventPage,
   OpenAlertEvents,
-} from '../../../../schemas/api/alerts.ts';
-import { MAX_OPEN_EVENTS } from '../../../../schemas/api/alerts.ts';
+} from '../../../../schemas/api/insight/alerts.ts';
+import { MAX_OPEN_EVENTS } from '../../../../schemas/api/insight/alerts.ts';
 
 const COLUMNS = `e.id, e.environment_id AS "environmentId", e.rule_id AS "ruleId", e.rule_name AS "ruleName", e.metric, e.condition,
   e.threshold, e.duration_seconds AS "durationSeconds", e.node_id AS "nodeId", e.node_name AS "nodeName",

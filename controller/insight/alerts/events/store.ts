@@ -1,7 +1,7 @@
 /** Events of alert rules and their timelines. */
 import type { Knex } from 'knex';
-import type { AlertEventChange } from '../../../../schemas/api/alerts.ts';
 import type { LabelMap } from '../../../../schemas/api/common.ts';
+import type { AlertEventChange } from '../../../../schemas/api/insight/alerts.ts';
 import { type Column, rowsOf } from '../../../database/unnest.ts';
 import type { OpenEvent } from '../evaluation/evaluate-rules.ts';
 
@@ -59,11 +59,8 @@ export interface NewEvent {
   condition: string;
   threshold: number;
   durationSeconds: number;
-  nodeId: string | null;
-  nodeName: string | null;
-  nodeLabels: LabelMap | null;
-  pipelineId: string | null;
-  pipelineName: string | null;
+  node: { id: string; name: string; labels: LabelMap } | null;
+  pipeline: { id: string; name: string } | null;
   message: string;
   value: number;
   mutedBy: string | null;
@@ -80,6 +77,13 @@ export async function openEvents(
   { at, reopenAfter }: { at: Date; reopenAfter: Date },
 ): Promise<Map<string, { id: string; again: boolean }>> {
   if (events.length === 0) return new Map();
+  // A node that fails has an event for each of its pipelines.
+  const texts = new Map<LabelMap, string>();
+  const labelsText = ({ labels }: { labels: LabelMap }): string => {
+    const text = texts.get(labels) ?? JSON.stringify(labels);
+    texts.set(labels, text);
+    return text;
+  };
   const columns: Column[] = [
     ['id', 'text', events.map(({ id }) => id)],
     ['rule_id', 'text', events.map(({ ruleId }) => ruleId)],
@@ -89,11 +93,11 @@ export async function openEvents(
     ['condition', 'text', events.map(({ condition }) => condition)],
     ['threshold', 'double precision', events.map(({ threshold }) => threshold)],
     ['duration_seconds', 'integer', events.map(({ durationSeconds }) => durationSeconds)],
-    ['node_id', 'text', events.map(({ nodeId }) => nodeId)],
-    ['node_name', 'text', events.map(({ nodeName }) => nodeName)],
-    ['node_labels', 'jsonb', events.map(({ nodeLabels }) => nodeLabels && JSON.stringify(nodeLabels))],
-    ['pipeline_id', 'text', events.map(({ pipelineId }) => pipelineId)],
-    ['pipeline_name', 'text', events.map(({ pipelineName }) => pipelineName)],
+    ['node_id', 'text', events.map(({ node }) => node?.id)],
+    ['node_name', 'text', events.map(({ node }) => node?.name)],
+    ['node_labels', 'jsonb', events.map(({ node }) => node && labelsText(node))],
+    ['pipeline_id', 'text', events.map(({ pipeline }) => pipeline?.id)],
+    ['pipeline_name', 'text', events.map(({ pipeline }) => pipeline?.name)],
     ['message', 'text', events.map(({ message }) => message)],
     ['value', 'double precision', events.map(({ value }) => value)],
     ['muted_by', 'text', events.map(({ mutedBy }) => mutedBy)],

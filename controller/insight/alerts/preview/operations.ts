@@ -1,4 +1,8 @@
-import { DEFAULT_DURATION_SECONDS, PreviewRule, RulePreview } from '../../../../schemas/api/alerts.ts';
+import {
+  DEFAULT_DURATION_SECONDS,
+  PreviewRule,
+  RulePreview,
+} from '../../../../schemas/api/insight/alerts.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { notFound } from '../../../platform/operation/errors.ts';
 import { query } from '../../../platform/operation/operation.ts';

@@ -4,7 +4,7 @@ import {
   PREVIEW_DAYS,
   type PreviewRule,
   type RulePreview,
-} from '../../../../schemas/api/alerts.ts';
+} from '../../../../schemas/api/insight/alerts.ts';
 import { readCells } from '../../../fleet/status/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { MAX_SPELLS, type Spell, type SpellQuery } from '../../telemetry/index.ts';

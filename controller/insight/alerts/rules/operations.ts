@@ -1,3 +1,5 @@
+import { Deleted } from '../../../../schemas/api/common.ts';
+import { OrGit } from '../../../../schemas/api/delivery/git-words.ts';
 import {
   AlertRule,
   AlertRuleId,
@@ -6,9 +8,7 @@ import {
   DEFAULT_DURATION_SECONDS,
   ListAlertRules,
   UpdateAlertRule,
-} from '../../../../schemas/api/alerts.ts';
-import { Deleted } from '../../../../schemas/api/common.ts';
-import { OrGit } from '../../../../schemas/api/git-words.ts';
+} from '../../../../schemas/api/insight/alerts.ts';
 import { lockEditable } from '../../../delivery/ownership/index.ts';
 import { lockEnvironment } from '../../../fleet/environments/index.ts';
 import { environmentScope, objectScope, teamScope } from '../../../identity/access/index.ts';

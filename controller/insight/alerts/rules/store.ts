@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { AlertRule } from '../../../../schemas/api/alerts.ts';
+import type { AlertRule } from '../../../../schemas/api/insight/alerts.ts';
 import type { AlertRuleSpec } from '../../../../schemas/manifests/alert-rule.ts';
 import { nameKeyOf } from '../../../../schemas/manifests/index.ts';
 import { brokeUnique } from '../../../database/errors.ts';

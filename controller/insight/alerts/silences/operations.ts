@@ -1,11 +1,11 @@
+import { OrGit } from '../../../../schemas/api/delivery/git-words.ts';
 import {
   AlertSilence,
   AlertSilenceList,
   CreateSilence,
   ListSilences,
   SilenceId,
-} from '../../../../schemas/api/alerts.ts';
-import { OrGit } from '../../../../schemas/api/git-words.ts';
+} from '../../../../schemas/api/insight/alerts.ts';
 import { SILENCE_MAX_DAYS } from '../../../../schemas/manifests/silence.ts';
 import { lockEditable } from '../../../delivery/ownership/index.ts';
 import { lockEnvironment } from '../../../fleet/environments/index.ts';

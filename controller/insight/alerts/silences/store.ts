@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { ActiveSilence } from '../../../../schemas/alerts/silence-matching.ts';
-import type { AlertSilence } from '../../../../schemas/api/alerts.ts';
 import type { LabelMap } from '../../../../schemas/api/common.ts';
+import type { AlertSilence } from '../../../../schemas/api/insight/alerts.ts';
 import type { SilenceSpec } from '../../../../schemas/manifests/silence.ts';
 import type { ColumnTypes } from '../../../delivery/ownership/index.ts';
 import { datedOrigin } from '../../../fleet/status/index.ts';

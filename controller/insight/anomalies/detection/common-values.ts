@@ -1,5 +1,5 @@
 /** Whether a value that looks unusual by the hour has been seen at this time of the day before: batches, bursts, weekends. Pure. */
-import type { AnomalyDirection as Direction } from '../../../../schemas/api/anomalies.ts';
+import type { AnomalyDirection as Direction } from '../../../../schemas/api/insight/anomalies.ts';
 import { median } from './robust.ts';
 
 /** Steps around the same time of each past day, to both sides. */

@@ -3,7 +3,7 @@ import type {
   AnomalyDirection as Direction,
   AnomalyMetric as Metric,
   AnomalySeverity as Severity,
-} from '../../../../schemas/api/anomalies.ts';
+} from '../../../../schemas/api/insight/anomalies.ts';
 import { type Baseline, type Expected, HOUR_MS } from './baseline.ts';
 import { shortTermDeviation } from './robust.ts';
 

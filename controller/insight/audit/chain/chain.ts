@@ -5,7 +5,7 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import stringify from 'fast-json-stable-stringify';
-import type { AuditEvent } from '../../../../schemas/api/audit.ts';
+import type { AuditEvent } from '../../../../schemas/api/insight/audit.ts';
 
 export interface ChainLink {
   seq: number;

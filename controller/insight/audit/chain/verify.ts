@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { AuditEvent } from '../../../../schemas/api/audit.ts';
+import type { AuditEvent } from '../../../../schemas/api/insight/audit.ts';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
 import { isPruneRecorded, readAnchor } from '../retention-store.ts';
 import { anyUnnumbered, readChain, readHead } from '../store.ts';

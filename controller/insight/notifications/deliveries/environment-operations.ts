@@ -5,7 +5,7 @@ import {
   NotificationDelivery,
   NotificationDeliveryList,
   RedeliverAlert,
-} from '../../../../schemas/api/notifications.ts';
+} from '../../../../schemas/api/insight/notifications.ts';
 import { objectScope } from '../../../identity/access/index.ts';
 import { notFound } from '../../../platform/operation/errors.ts';
 import { mutation, query } from '../../../platform/operation/operation.ts';

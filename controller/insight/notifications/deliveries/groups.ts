@@ -9,8 +9,10 @@ export interface Subscriber {
   eventTypes: readonly string[];
 }
 
+/** What several endpoints are sent alike. */
 export interface NoticeGroup {
-  endpointId: string;
+  /** Ascending. */
+  endpointIds: readonly string[];
   ruleId: string;
   status: AlertNotice['status'];
   notices: AlertNotice[];
@@ -27,16 +29,22 @@ export function groupNotices(
   subscribers: readonly Subscriber[],
 ): NoticeGroup[] {
   const groups = new Map<string, NoticeGroup>();
-  for (const notice of notices)
-    for (const subscriber of subscribers) {
-      if (!wants(subscriber, notice)) continue;
-      const { ruleId, status } = notice;
-      const key = JSON.stringify([subscriber.id, ruleId, status]);
-      const group = groups.get(key) ?? { endpointId: subscriber.id, ruleId, status, notices: [] };
+  for (const notice of notices) {
+    const { environment, team, metric, ruleId, status } = notice;
+    // By all that an endpoint goes by.
+    const key = [environment.id, team.id, metric, ruleId, status].join(' ');
+    const group = groups.get(key);
+    if (group) {
       group.notices.push(notice);
-      groups.set(key, group);
+      continue;
     }
-  return [...groups.values()];
+    const endpointIds = subscribers
+      .filter((subscriber) => wants(subscriber, notice))
+      .map(({ id }) => id)
+      .sort();
+    groups.set(key, { endpointIds, ruleId, status, notices: [notice] });
+  }
+  return [...groups.values()].filter(({ endpointIds }) => endpointIds.length > 0);
 }
 
 /** Consecutive notices in which each event occurs once, so that groups of one run may be queued in any order. */

@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type {
   NotificationDelivery,
   NotificationDeliveryList,
-} from '../../../../schemas/api/notifications.ts';
+} from '../../../../schemas/api/insight/notifications.ts';
 
 const SELECT = `SELECT d.id, d.kind, d.repeats, d.state, d.total, d.attempts, d.last_status AS "responseStatus",
     d.last_error AS error, d.last_duration_ms AS "durationMs", d.created_at AS "createdAt",

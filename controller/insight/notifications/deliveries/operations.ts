@@ -7,7 +7,7 @@ import {
   PreviewNotification,
   RedeliverToEndpoint,
   WebhookEndpointId,
-} from '../../../../schemas/api/notifications.ts';
+} from '../../../../schemas/api/insight/notifications.ts';
 import { teamScope } from '../../../identity/access/index.ts';
 import { notFound } from '../../../platform/operation/errors.ts';
 import { mutation, query } from '../../../platform/operation/operation.ts';

@@ -1,4 +1,7 @@
-import type { NotificationFormat, NotificationPreview } from '../../../../schemas/api/notifications.ts';
+import type {
+  NotificationFormat,
+  NotificationPreview,
+} from '../../../../schemas/api/insight/notifications.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { exampleNotice } from '../formats/example-notice.ts';
 import { renderMessage } from '../formats/render-message.ts';

@@ -1,5 +1,5 @@
 /** The HTTP request of a message: its address, its headers, its body. */
-import type { NotificationFormat } from '../../../../schemas/api/notifications.ts';
+import type { NotificationFormat } from '../../../../schemas/api/insight/notifications.ts';
 import type { EndpointSecrets } from '../endpoints/sealed-fields.ts';
 import { signatureHeaders } from '../endpoints/signing.ts';
 import { ALERTS_PATH } from '../formats/alertmanager.ts';

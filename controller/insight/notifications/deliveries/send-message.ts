@@ -1,5 +1,5 @@
 /** One try of one message. Whatever happens becomes an outcome; only the end of the controller, or of the request, throws. */
-import type { NotificationFormat } from '../../../../schemas/api/notifications.ts';
+import type { NotificationFormat } from '../../../../schemas/api/insight/notifications.ts';
 import { MailError } from '../../../platform/net/mail/mailer.ts';
 import { OutgoingError } from '../../../platform/net/outgoing/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';

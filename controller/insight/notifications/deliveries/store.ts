@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { NotificationFormat } from '../../../../schemas/api/notifications.ts';
+import type { NotificationFormat } from '../../../../schemas/api/insight/notifications.ts';
 import type { Rendered } from '../formats/message.ts';
 import { type AlertNotice, restoreNotice, type StoredNotice } from '../notice.ts';
 

@@ -1,5 +1,5 @@
 /** A test of an endpoint: a real delivery, whose outcome the caller waits for. */
-import type { NotificationDelivery } from '../../../../schemas/api/notifications.ts';
+import type { NotificationDelivery } from '../../../../schemas/api/insight/notifications.ts';
 import type { Context, MutationContext } from '../../../platform/operation/context.ts';
 import { notFound } from '../../../platform/operation/errors.ts';
 import { newId } from '../../../platform/operation/ids.ts';

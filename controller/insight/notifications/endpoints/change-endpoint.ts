@@ -1,9 +1,11 @@
 /** Creates and changes endpoints, of a team and of an environment alike. */
-import type { NotificationFormat } from '../../../../schemas/api/notifications.ts';
+import type { NotificationFormat } from '../../../../schemas/api/insight/notifications.ts';
 import { diffOf } from '../../../platform/operation/audit-entry.ts';
 import type { MutationContext } from '../../../platform/operation/context.ts';
 import { badRequest, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { newId } from '../../../platform/operation/ids.ts';
+import { dropQueued } from '../deliveries/deliver.ts';
+import { enqueueOpen } from '../deliveries/enqueue-store.ts';
 import type { Headers } from './headers.ts';
 import { isMailto, readMailto } from './mail-addresses.ts';
 import { resolveSecrets } from './resolve-secrets.ts';
@@ -80,6 +82,11 @@ export interface EndpointChange {
   enabled?: boolean | undefined;
 }
 
+const subscriberOf = ({ id, teamId, environmentId }: EndpointRow, eventTypes: readonly string[]) => ({
+  ...{ id, teamId: environmentId === null ? teamId : null, environmentId, eventTypes },
+});
+
+/** One that is enabled must be locked `FOR UPDATE` before. */
 export async function changeEndpoint(
   ctx: MutationContext,
   row: EndpointRow,
@@ -105,6 +112,8 @@ export async function changeEndpoint(
     previousSecretUntil,
     sealed: sealSecrets(keyring, row.id, { url, secret, previousSecret, headers }),
   });
+  if (row.enabled && !fields.enabled) await dropQueued(ctx, row.id);
+  if (!row.enabled && fields.enabled) await enqueueOpen(ctx, subscriberOf(row, fields.eventTypes));
   ctx.audit({
     entityType: entityOf(ownerOf(row)),
     entityId: row.id,

@@ -3,7 +3,8 @@ import type { WebhookEndpointSpec } from '../../../../schemas/manifests/webhook-
 import { type ColumnTypes, convergeOperation, pruneOperation } from '../../../delivery/ownership/index.ts';
 import type { MutationContext } from '../../../platform/operation/context.ts';
 import { dropQueued } from '../deliveries/deliver.ts';
-import { listDisabled } from './store.ts';
+import { enqueueOpen } from '../deliveries/enqueue-store.ts';
+import { listDisabled, listDisabledOf } from './store.ts';
 
 const ENDPOINTS = { entityType: 'AlertWebhook', table: 'webhook_endpoints' } as const;
 
@@ -41,7 +42,18 @@ export const convergeWebhookEndpoints = convergeOperation<WebhookEndpointSpec>({
   name: 'alertWebhook.converge',
   noun: 'alertWebhook',
   types: COLUMNS,
-  columns: (_ctx, _environmentId, specs) => specs.map(columnsOf),
+  async columns(ctx, environmentId, specs, rows) {
+    const disabled = await listDisabledOf(
+      ctx.db,
+      rows.flatMap((row) => row?.id ?? []),
+    );
+    for (const [index, { enabled, eventTypes = [] }] of specs.entries()) {
+      const id = rows[index]?.id;
+      if (enabled && id !== undefined && disabled.includes(id))
+        await enqueueOpen(ctx, { id, teamId: null, environmentId, eventTypes });
+    }
+    return specs.map(columnsOf);
+  },
   changed,
 });
 

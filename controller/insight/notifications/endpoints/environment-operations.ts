@@ -1,5 +1,6 @@
 /** Webhooks of one environment: they are sent all its alerts. */
 import { Deleted } from '../../../../schemas/api/common.ts';
+import { OrGit } from '../../../../schemas/api/delivery/git-words.ts';
 import {
   AlertWebhookId,
   CreateAlertWebhook,
@@ -7,15 +8,15 @@ import {
   UpdateAlertWebhook,
   WebhookEndpoint,
   WebhookEndpointList,
-} from '../../../../schemas/api/notifications.ts';
-import { lockHandmade } from '../../../delivery/ownership/index.ts';
+} from '../../../../schemas/api/insight/notifications.ts';
+import { lockEditable } from '../../../delivery/ownership/index.ts';
 import { lockEnvironment } from '../../../fleet/environments/index.ts';
 import { environmentScope, objectScope } from '../../../identity/access/index.ts';
 import type { Context, MutationContext } from '../../../platform/operation/context.ts';
 import { notFound } from '../../../platform/operation/errors.ts';
 import { mutation, query } from '../../../platform/operation/operation.ts';
-import { dropQueued } from '../deliveries/deliver.ts';
 import { changeEndpoint, createEndpoint } from './change-endpoint.ts';
+import { changeManifest } from './change-manifest.ts';
 import { presentEndpoint } from './present-endpoint.ts';
 import { deleteEndpoint, type EndpointRow, findEndpoint, listEndpoints, lockEndpoint } from './store.ts';
 import { assertReachable } from './target.ts';
@@ -75,16 +76,20 @@ export const updateWebhook = mutation({
   role: 'EDITOR',
   audit: 'alertWebhook.updated',
   input: UpdateAlertWebhook,
-  output: WebhookEndpoint,
+  output: OrGit(WebhookEndpoint),
   scope: (ctx, { id }) => objectScope(ctx, 'Alert webhook', id),
   async prepare(ctx, { url }) {
     if (url !== undefined) await assertReachable(ctx, url.trim());
   },
   async run(ctx, { id, hmacSecret, ...change }) {
-    await lockHandmade(ctx, 'webhook_endpoints', id);
+    await lockEditable(ctx, 'webhook_endpoints', id);
     const endpoint = await getLocked(ctx, id);
-    await changeEndpoint(ctx, endpoint, { ...change, url: change.url?.trim(), secret: hmacSecret });
-    if (change.enabled === false) await dropQueued(ctx, id);
+    const fields = { ...change, url: change.url?.trim(), secret: hmacSecret };
+    if (endpoint.managedBy === 'git') {
+      await changeManifest(ctx, endpoint, fields);
+      return getPresented(ctx, id);
+    }
+    await changeEndpoint(ctx, endpoint, fields);
     await notifyUi(ctx, endpoint.environmentId);
     return getPresented(ctx, id);
   },
@@ -96,10 +101,10 @@ export const deleteWebhook = mutation({
   role: 'EDITOR',
   audit: 'alertWebhook.deleted',
   input: AlertWebhookId,
-  output: Deleted,
+  output: OrGit(Deleted),
   scope: (ctx, { id }) => objectScope(ctx, 'Alert webhook', id),
   async run(ctx, { id }) {
-    await lockHandmade(ctx, 'webhook_endpoints', id);
+    await lockEditable(ctx, 'webhook_endpoints', id);
     const { environmentId } = await getLocked(ctx, id);
     await deleteEndpoint(ctx.db, id);
     ctx.audit({ entityType: 'AlertWebhook', entityId: id });

@@ -1,5 +1,5 @@
 /** What viewers read of an address: the URLs of chat services are secrets, and others may hold one in their query. */
-import type { NotificationFormat } from '../../../../schemas/api/notifications.ts';
+import type { NotificationFormat } from '../../../../schemas/api/insight/notifications.ts';
 
 const SECRET_URLS: ReadonlySet<NotificationFormat> = new Set(['slack', 'teams']);
 

@@ -9,22 +9,28 @@ import {
   WebhookEndpoint,
   WebhookEndpointId,
   WebhookEndpointList,
-} from '../../../../schemas/api/notifications.ts';
+} from '../../../../schemas/api/insight/notifications.ts';
 import { teamScope } from '../../../identity/access/index.ts';
 import { lockTeam } from '../../../identity/teams/index.ts';
 import type { Context, MutationContext } from '../../../platform/operation/context.ts';
 import { notFound, preconditionFailed } from '../../../platform/operation/errors.ts';
 import { mutation, query } from '../../../platform/operation/operation.ts';
-import { dropQueued } from '../deliveries/deliver.ts';
 import { changeEndpoint, createEndpoint } from './change-endpoint.ts';
 import { endpointScope } from './endpoint-scope.ts';
 import { presentEndpoint } from './present-endpoint.ts';
 import { generateSecret } from './signing.ts';
-import { deleteEndpoint, type EndpointRow, findEndpoint, listEndpoints, lockEndpoint } from './store.ts';
+import {
+  deleteEndpoint,
+  type EndpointLock,
+  type EndpointRow,
+  findEndpoint,
+  listEndpoints,
+  lockEndpoint,
+} from './store.ts';
 import { assertReachable, formatOf } from './target.ts';
 
-async function getLocked(ctx: MutationContext, id: string): Promise<EndpointRow> {
-  const endpoint = await lockEndpoint(ctx.db, id);
+async function getLocked(ctx: MutationContext, id: string, lock?: EndpointLock): Promise<EndpointRow> {
+  const endpoint = await lockEndpoint(ctx.db, id, lock);
   if (!endpoint) throw notFound('Webhook endpoint');
   return endpoint;
 }
@@ -123,16 +129,16 @@ export const rotateSecret = mutation({
 
 export const toggleEnabled = mutation({
   name: 'webhookEndpoint.toggleEnabled',
-  summary: 'Enable or disable a webhook endpoint; one that is disabled is sent nothing',
+  summary: 'Enable or disable a webhook endpoint; one that is enabled again is sent what still fires',
   role: 'ADMIN',
   audit: 'webhookEndpoint.toggled',
   input: WebhookEndpointId,
   output: WebhookEndpoint,
   scope: (ctx, { id, teamId }) => endpointScope(ctx, teamId, id),
   async run(ctx, { id }) {
-    const endpoint = await getLocked(ctx, id);
+    // Not while an evaluation queues alerts: one that reads it as disabled leaves them to `enqueueOpen`.
+    const endpoint = await getLocked(ctx, id, 'UPDATE');
     await changeEndpoint(ctx, endpoint, { enabled: !endpoint.enabled });
-    if (endpoint.enabled) await dropQueued(ctx, id);
     await notifyUi(ctx);
     return getPresented(ctx, id);
   },

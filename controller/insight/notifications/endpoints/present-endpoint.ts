@@ -1,12 +1,12 @@
 /** What callers read of an endpoint: no secret, and of its address as much as their role may know. */
 
-import type { WebhookEndpoint } from '../../../../schemas/api/notifications.ts';
+import type { WebhookEndpoint } from '../../../../schemas/api/insight/notifications.ts';
 import { ALERT_METRICS } from '../../../../schemas/manifests/alert-rule.ts';
 import { KeyringError } from '../../../platform/crypto/keyring.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { maskedUrl } from './masked-url.ts';
 import { openSecrets } from './sealed-fields.ts';
-import type { EndpointRow, LastDeliveryRow } from './store.ts';
+import type { EndpointRow, ListedRow } from './store.ts';
 
 /** Users who may change the endpoint see its whole address. */
 function seesUrl({ actor }: Context, { teamId, environmentId }: EndpointRow): boolean {
@@ -32,7 +32,7 @@ function readUrl({ services }: Context, row: EndpointRow): string | null {
 
 const UNREADABLE = 'the key that encrypts this address is missing; set the address again';
 
-export function presentEndpoint(ctx: Context, row: EndpointRow & LastDeliveryRow): WebhookEndpoint {
+export function presentEndpoint(ctx: Context, row: EndpointRow & ListedRow): WebhookEndpoint {
   const url = readUrl(ctx, row);
   const until = row.previousSecretUntil;
   return {
@@ -52,6 +52,8 @@ export function presentEndpoint(ctx: Context, row: EndpointRow & LastDeliveryRow
     eventTypes: row.environmentId === null || row.eventTypes.length > 0 ? row.eventTypes : [...ALERT_METRICS],
     hasSecret: row.sealed_secret !== null || row.secretRef !== null,
     managedBy: row.managedBy,
+    git: row.git,
+    urlRef: row.urlRef,
     previousSecretUntil: until && until.getTime() > ctx.clock.now() ? until : null,
     headerNames: row.headerNames,
     enabled: row.enabled,

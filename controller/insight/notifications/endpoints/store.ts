@@ -1,10 +1,12 @@
 import type { Knex } from 'knex';
+import type { GitOrigin } from '../../../../schemas/api/common.ts';
 import type {
   DeliveryState,
   NotificationFormat,
   WebhookEndpoint,
-} from '../../../../schemas/api/notifications.ts';
+} from '../../../../schemas/api/insight/notifications.ts';
 import { brokeUnique } from '../../../database/errors.ts';
+import { datedOrigin } from '../../../fleet/status/index.ts';
 import { conflict } from '../../../platform/operation/errors.ts';
 import type { SealedSecrets } from './sealed-fields.ts';
 
@@ -31,7 +33,8 @@ export interface EndpointRow extends SealedSecrets {
   updatedAt: Date;
 }
 
-export interface LastDeliveryRow {
+export interface ListedRow {
+  git: GitOrigin | null;
   lastState: DeliveryState | null;
   lastAt: Date | null;
   lastError: string | null;
@@ -47,37 +50,46 @@ const FROM = 'FROM webhook_endpoints w LEFT JOIN environments e ON e.id = w.envi
 const LAST = `LEFT JOIN LATERAL (
     SELECT d.state, coalesce(d.last_attempt_at, d.created_at) AS at, d.last_error FROM notification_deliveries d
     WHERE d.endpoint_id = w.id ORDER BY d.seq DESC LIMIT 1) l ON true`;
-const LAST_COLUMNS = `l.state AS "lastState", l.at AS "lastAt", l.last_error AS "lastError"`;
+const ORIGIN = "LEFT JOIN git_manifests m ON m.object_id = w.id AND m.kind = 'WebhookEndpoint'";
+const LISTED_COLUMNS = `l.state AS "lastState", l.at AS "lastAt", l.last_error AS "lastError",
+  CASE WHEN m.name_key IS NULL THEN NULL ELSE jsonb_build_object('path', m.path, 'line', m.line,
+    'commit', m.applied_commit, 'conditions', m.conditions) END AS git`;
+
+const withDates = <Row extends ListedRow>(row: Row): Row => ({ ...row, git: datedOrigin(row.git) });
 
 const ownerOf = (owner: EndpointOwner) =>
   'teamId' in owner
     ? ({ column: 'team_id', id: owner.teamId } as const)
     : ({ column: 'environment_id', id: owner.environmentId } as const);
 
-export async function listEndpoints(
-  db: Knex,
-  owner: EndpointOwner,
-): Promise<(EndpointRow & LastDeliveryRow)[]> {
+export async function listEndpoints(db: Knex, owner: EndpointOwner): Promise<(EndpointRow & ListedRow)[]> {
   const { column, id } = ownerOf(owner);
-  const { rows } = await db.raw<{ rows: (EndpointRow & LastDeliveryRow)[] }>(
-    `SELECT ${COLUMNS}, ${LAST_COLUMNS} ${FROM} ${LAST} WHERE w.${column} = ? AND w.tombstoned_at IS NULL ORDER BY lower(w.name), w.id`,
+  const { rows } = await db.raw<{ rows: (EndpointRow & ListedRow)[] }>(
+    `SELECT ${COLUMNS}, ${LISTED_COLUMNS} ${FROM} ${LAST} ${ORIGIN} WHERE w.${column} = ? AND w.tombstoned_at IS NULL ORDER BY lower(w.name), w.id`,
     [id],
   );
-  return rows;
+  return rows.map(withDates);
 }
 
-export async function findEndpoint(db: Knex, id: string): Promise<(EndpointRow & LastDeliveryRow) | null> {
-  const { rows } = await db.raw<{ rows: (EndpointRow & LastDeliveryRow)[] }>(
-    `SELECT ${COLUMNS}, ${LAST_COLUMNS} ${FROM} ${LAST} WHERE w.id = ? AND w.tombstoned_at IS NULL`,
+export async function findEndpoint(db: Knex, id: string): Promise<(EndpointRow & ListedRow) | null> {
+  const { rows } = await db.raw<{ rows: (EndpointRow & ListedRow)[] }>(
+    `SELECT ${COLUMNS}, ${LISTED_COLUMNS} ${FROM} ${LAST} ${ORIGIN} WHERE w.id = ? AND w.tombstoned_at IS NULL`,
     [id],
   );
-  return rows[0] ?? null;
+  return rows[0] ? withDates(rows[0]) : null;
 }
 
-/** Locked until the transaction ends; deliveries may be queued for it meanwhile. */
-export async function lockEndpoint(tx: Knex, id: string): Promise<EndpointRow | null> {
+/** With `NO KEY UPDATE` deliveries may be queued for it meanwhile. */
+export type EndpointLock = 'NO KEY UPDATE' | 'UPDATE';
+
+/** Locked until the transaction ends. */
+export async function lockEndpoint(
+  tx: Knex,
+  id: string,
+  lock: EndpointLock = 'NO KEY UPDATE',
+): Promise<EndpointRow | null> {
   const { rows } = await tx.raw<{ rows: EndpointRow[] }>(
-    `SELECT ${COLUMNS} ${FROM} WHERE w.id = ? AND w.tombstoned_at IS NULL FOR NO KEY UPDATE OF w`,
+    `SELECT ${COLUMNS} ${FROM} WHERE w.id = ? AND w.tombstoned_at IS NULL FOR ${lock} OF w`,
     [id],
   );
   return rows[0] ?? null;
@@ -136,9 +148,33 @@ export async function updateEndpoint(tx: Knex, id: string, at: Date, fields: End
     });
 }
 
+/** What users may change of one that git describes. */
+export interface EndpointReferences {
+  plainUrl: string | null;
+  secretRef: string | null;
+  headers: Record<string, string>;
+  format: NotificationFormat;
+  enabled: boolean;
+}
+
+export async function updateReferences(tx: Knex, id: string, fields: EndpointReferences): Promise<void> {
+  const { plainUrl, secretRef, headers, format, enabled } = fields;
+  await tx('webhook_endpoints')
+    .where({ id })
+    .update({
+      ...{ plain_url: plainUrl, secret_ref: secretRef, format, enabled },
+      ...{ header_templates: JSON.stringify(headers), header_names: Object.keys(headers) },
+    });
+}
+
 /** Endpoints of the environment that are sent nothing, tombstoned ones included. */
 export async function listDisabled(db: Knex, environmentId: string): Promise<string[]> {
   return db('webhook_endpoints').where({ environment_id: environmentId, enabled: false }).pluck('id');
+}
+
+/** Those of `ids` that are sent nothing, tombstoned ones included. */
+export async function listDisabledOf(db: Knex, ids: readonly string[]): Promise<string[]> {
+  return db('webhook_endpoints').whereIn('id', ids).where({ enabled: false }).pluck('id');
 }
 
 /** With its deliveries. */

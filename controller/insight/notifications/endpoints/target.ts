@@ -1,5 +1,5 @@
 /** Checks what an endpoint is made of, as a whole: each format has its own kind of address and secret. */
-import type { NotificationFormat } from '../../../../schemas/api/notifications.ts';
+import type { NotificationFormat } from '../../../../schemas/api/insight/notifications.ts';
 import { OutgoingError } from '../../../platform/net/outgoing/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
 import { badRequest, preconditionFailed } from '../../../platform/operation/errors.ts';

@@ -1,5 +1,5 @@
 /** Renders a message in the format of its endpoint. Pure: the same message gives the same bytes. */
-import type { NotificationFormat } from '../../../../schemas/api/notifications.ts';
+import type { NotificationFormat } from '../../../../schemas/api/insight/notifications.ts';
 import { renderAlertmanager } from './alertmanager.ts';
 import { renderEmail } from './email.ts';
 import type { Message, Rendered } from './message.ts';

@@ -1,7 +1,7 @@
 /** The metrics of an environment's nodes and pipelines, for Prometheus. */
 import Type from 'typebox';
 import { Id, Input } from '../../../../schemas/api/common.ts';
-import type { NodeHealth, NodePipelineStatus } from '../../../../schemas/api/pipelines.ts';
+import type { NodeHealth, NodePipelineStatus } from '../../../../schemas/api/pipelines/on-nodes.ts';
 import { readCells } from '../../../fleet/status/index.ts';
 import { environmentScope } from '../../../identity/access/index.ts';
 import { query } from '../../../platform/operation/operation.ts';

@@ -1,6 +1,6 @@
 /** Where points of minutes are kept: in Postgres, or in a store that takes Prometheus remote write and answers PromQL. */
 import type { Knex } from 'knex';
-import type { MetricsSeries } from '../../../../schemas/api/metrics.ts';
+import type { MetricsSeries } from '../../../../schemas/api/insight/metrics.ts';
 import type { Grown } from '../record/points-store.ts';
 import type { NodeReadings } from '../record/readings-store.ts';
 import type { HostSeries } from '../series/node-queries.ts';

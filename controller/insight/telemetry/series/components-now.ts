@@ -1,6 +1,6 @@
 /** Sums what each component moves now over the nodes whose engines run. Pure. */
-import type { ComponentNow } from '../../../../schemas/api/metrics.ts';
-import type { PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
+import type { ComponentNow } from '../../../../schemas/api/insight/metrics.ts';
+import type { PipelineOnNode } from '../../../../schemas/api/pipelines/on-nodes.ts';
 import type { StoredComponent } from '../../../pipelines/index.ts';
 
 export function componentsNow(

@@ -1,4 +1,4 @@
-import type { MetricsSeries, StepValues } from '../../../../schemas/api/metrics.ts';
+import type { MetricsSeries, StepValues } from '../../../../schemas/api/insight/metrics.ts';
 import type { Window } from './window.ts';
 
 /** All gaps: nothing was reported in the window. */

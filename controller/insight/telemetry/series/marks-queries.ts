@@ -1,6 +1,6 @@
 /** What happened to a pipeline or a node while its chart was drawn: deploys, steps of rollouts, exits of engines, alerts. */
 import type { Knex } from 'knex';
-import type { MetricsMark } from '../../../../schemas/api/metrics.ts';
+import type { MetricsMark } from '../../../../schemas/api/insight/metrics.ts';
 import { minutesOf } from '../minutes/packing-store.ts';
 import type { Window } from './window.ts';
 
@@ -33,7 +33,7 @@ export async function readMarks(
     ...alerts,
     ...deploys.map(
       ({ at, version, commit }): MetricsMark => ({
-        ...{ at, kind: 'deploy', text: `Version ${version} was deployed`, version, commit },
+        ...{ at, kind: 'deploy', text: `Version ${version} was deployed`, version, commit, eventId: null },
       }),
     ),
     ...rollouts
@@ -41,7 +41,7 @@ export async function readMarks(
       .filter(({ at }) => at.getTime() >= from && at.getTime() < to),
     ...crashes.map(
       ({ at, exits }): MetricsMark => ({
-        ...{ at, kind: 'crash', version: null, commit: null },
+        ...{ at, kind: 'crash', version: null, commit: null, eventId: null },
         text: exits === 1 ? 'An engine ended' : `Engines ended ${exits} times`,
       }),
     ),
@@ -55,16 +55,14 @@ export async function readAlertMarks(
   { from, to }: Pick<Window, 'from' | 'to'>,
 ): Promise<MetricsMark[]> {
   const [column, id] = 'nodeId' in about ? ['node_id', about.nodeId] : ['pipeline_id', about.pipelineId];
-  const { rows } = await db.raw<{ rows: { at: Date; text: string }[] }>(
-    `SELECT c.at, e.message AS text FROM alert_events e JOIN alert_event_changes c ON c.event_id = e.id
+  const { rows } = await db.raw<{ rows: { at: Date; text: string; eventId: string }[] }>(
+    `SELECT c.at, e.message AS text, e.id AS "eventId" FROM alert_events e JOIN alert_event_changes c ON c.event_id = e.id
      WHERE e.${column} = :id AND e.opened_at >= :from AND e.fired_at < :to
        AND c.kind IN ('fired', 'fired_again') AND c.at >= :from AND c.at < :to
      ORDER BY c.at DESC LIMIT ${MAX_MARKS}`,
     { id, from: new Date(from), to: new Date(to) },
   );
-  return rows
-    .map(({ at, text }): MetricsMark => ({ at, kind: 'alert', text, version: null, commit: null }))
-    .reverse();
+  return rows.map((row): MetricsMark => ({ ...row, kind: 'alert', version: null, commit: null })).reverse();
 }
 
 /** When engines of the pipeline ended, and how many in that step: the newest. */
@@ -85,7 +83,7 @@ const exitsOf =
   };
 
 export const readMinuteExits = exitsOf(
-  minutesOf('pipeline_minutes', 'm.pipeline_id = :pipelineId', ['exits']),
+  minutesOf('pipeline_minutes', 'm.pipeline_id = :pipelineId', ['exits'], '0 < ANY (m.exits)'),
   'minute',
 );
 export const readHourExits = exitsOf('pipeline_hours', 'hour');
@@ -109,7 +107,7 @@ function stepsOf({
 }: RolloutRow): MetricsMark[] {
   const name = version === null ? 'The rollout' : `The rollout of version ${version}`;
   const step = (at: Date | null, text: string): MetricsMark[] =>
-    at ? [{ at, kind: 'rollout', text, version, commit }] : [];
+    at ? [{ at, kind: 'rollout', text, version, commit, eventId: null }] : [];
   return [
     ...step(createdAt, `${name} began on its canary nodes`),
     ...step(healthStartedAt, `${name} is watched`),

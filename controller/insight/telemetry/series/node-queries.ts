@@ -1,23 +1,10 @@
 /** Reads a host's series. */
 import type { Knex } from 'knex';
-import type { NodeMetrics, StepValues } from '../../../../schemas/api/metrics.ts';
+import type { NodeMetrics, StepValues } from '../../../../schemas/api/insight/metrics.ts';
 import { minutesOf } from '../minutes/packing-store.ts';
 import type { Window } from './window.ts';
 
 export type HostSeries = Omit<NodeMetrics, 'nodeId' | 'from' | 'to' | 'stepSeconds' | 'pipelines' | 'marks'>;
-
-/** Of `node_minutes`. */
-export const HOST_COLUMNS = [
-  ...[
-    'cpu_percent',
-    'memory_used_bytes',
-    'memory_total_bytes',
-    'load_avg1',
-    'fs_used_bytes',
-    'fs_total_bytes',
-  ],
-  ...['disk_read_rate', 'disk_written_rate', 'net_rx_rate', 'net_tx_rate'],
-];
 
 const COLUMNS: Readonly<Record<keyof HostSeries, string>> = {
   cpuPercent: 'avg(cpu_percent)',

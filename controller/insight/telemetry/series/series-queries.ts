@@ -1,6 +1,11 @@
 /** Reads points as series: summed over what a series stands for, then averaged over the steps of a window. */
 import type { Knex } from 'knex';
-import type { MetricsSeries, RateValues, StepValues, Totals } from '../../../../schemas/api/metrics.ts';
+import type {
+  MetricsSeries,
+  RateValues,
+  StepValues,
+  Totals,
+} from '../../../../schemas/api/insight/metrics.ts';
 import type { EnvironmentFilter, MinuteSource, SeriesOptions } from '../minutes/minute-store.ts';
 import { type MinuteTable, minutesOf } from '../minutes/packing-store.ts';
 import type { Window } from './window.ts';
@@ -58,7 +63,8 @@ export async function readSeries(
   const withExtremes = extremes && time === 'minute';
   const total: Total = (value) => (isSingle ? value : `sum(${value})`);
   const values = [
-    ...RATES.map((column) => `avg(r_${column})`),
+    // Postgres keeps squares for `avg`, too.
+    ...RATES.map((column) => `sum(r_${column}) / count(r_${column})`),
     ...(withExtremes ? RATES.flatMap((column) => [`min(r_${column})`, `max(r_${column})`]) : []),
     ...RATES.map((column) => `sum(s_${column})`),
     ...['sum(exits)', 'sum(latency_sum) / nullif(sum(latency_count), 0)', 'max(utilization)'],

@@ -27,7 +27,7 @@ type Outcome =
   | { type: 'abort' | 'error'; message: string };
 
 /** A reason why a case cannot be played, or fails before anything is looked at. */
-class Ended extends Error {
+export class Ended extends Error {
   readonly verdict: Verdict;
 
   constructor(verdict: Verdict) {
@@ -42,7 +42,8 @@ export function play(vrl: Vrl, one: PlayedCase, events: readonly object[]): Verd
     const output = outputName(one);
     checkExpect(vrl, one.expect);
     checkPrograms(vrl, one.step);
-    const { came, notes } = left(vrl, one, events);
+    const { outputs, notes } = left(vrl, one, events, one.port);
+    const came = outputs.get(one.port ?? '') ?? [];
     const more = notes.length > 0 ? `; ${notes[0]}` : '';
     if (wantsNothing(one)) return came.length === 0 ? PASSED : failed(renderUnwanted(output, came));
     if (came.length === 0) return failed(renderNoOutput(output) + more);
@@ -78,7 +79,7 @@ function checkExpect(vrl: Vrl, expect: string): void {
   }
 }
 
-function checkPrograms(vrl: Vrl, step: Step): void {
+export function checkPrograms(vrl: Vrl, step: Step): void {
   const programs =
     step.type === 'remap'
       ? [step.source]
@@ -118,16 +119,30 @@ function execute(vrl: Vrl, text: string, event: unknown): Outcome {
   }
 }
 
-interface Left {
-  came: unknown[];
+export interface Left {
+  /** By output; the one without a name is `''`. */
+  outputs: Map<string, unknown[]>;
   /** Why events did not come, or came as they were. */
   notes: string[];
 }
 
-/** What leaves by the output under test. */
-function left(vrl: Vrl, { step, key, port, metadataKey }: PlayedCase, events: readonly object[]): Left {
-  const came: unknown[] = [];
+export type PlayedTransform = Pick<PlayedCase, 'key' | 'step' | 'metadataKey'>;
+
+/** What leaves by each output. `port` is the one that notes are about. */
+export function left(
+  vrl: Vrl,
+  { step, key, metadataKey }: PlayedTransform,
+  events: readonly object[],
+  port: string | null,
+): Left {
+  const outputs = new Map<string, unknown[]>();
   const notes: string[] = [];
+  const leave = (by: string, ...made: unknown[]) => {
+    const came = outputs.get(by) ?? [];
+    came.push(...made);
+    if (came.length > MAX_EVENTS) throw new Ended(failed(`more than ${MAX_EVENTS} events came out`));
+    outputs.set(by, came);
+  };
   const holds = (condition: string, event: object): boolean => {
     const outcome = execute(vrl, vrlView(condition).text, event);
     if (outcome.type === 'error') notes.push(`a condition failed: ${outcome.message}`);
@@ -136,37 +151,35 @@ function left(vrl: Vrl, { step, key, port, metadataKey }: PlayedCase, events: re
   for (const event of events) {
     switch (step.type) {
       case 'filter':
-        if (holds(step.condition, event)) came.push(event);
+        if (holds(step.condition, event)) leave('', event);
         else notes.push('its condition is false');
         break;
       case 'route': {
         const taken = routesTaken(step, (condition) => holds(condition, event));
-        if (taken.includes(port ?? '')) came.push(event);
-        else notes.push(`the event left by ${taken.join(', ') || 'no output'}`);
+        for (const by of taken) leave(by, event);
+        if (!taken.includes(port ?? '')) notes.push(`the event left by ${taken.join(', ') || 'no output'}`);
         break;
       }
       case 'remap': {
         const outcome = execute(vrl, vrlView(step.source).text, event);
         if (outcome.type === 'done') {
-          if (port === null) came.push(...asEvents(outcome.event));
+          leave('', ...asEvents(outcome.event));
           break;
         }
         const aborted = outcome.type === 'abort';
         notes.push(
           aborted ? `the program called abort: ${outcome.message}` : `the program failed: ${outcome.message}`,
         );
-        if (!(aborted ? step.dropOnAbort : step.dropOnError)) {
-          if (port === null) came.push(event);
-        } else if (step.reroute && port === 'dropped') {
+        if (!(aborted ? step.dropOnAbort : step.dropOnError)) leave('', event);
+        else if (step.reroute) {
           const reason = { message: outcome.message, reason: outcome.type };
           const component = { component_id: key, component_kind: 'transform', component_type: 'remap' };
-          came.push({ ...event, [metadataKey]: { dropped: { ...component, ...reason } } });
+          leave('dropped', { ...event, [metadataKey]: { dropped: { ...component, ...reason } } });
         }
       }
     }
-    if (came.length > MAX_EVENTS) throw new Ended(failed(`more than ${MAX_EVENTS} events came out`));
   }
-  return { came, notes };
+  return { outputs, notes };
 }
 
 function routesTaken(

@@ -13,7 +13,7 @@ export type Step =
     };
 
 /** Or why it cannot be played. */
-export function stepOf({ type, options }: TransformCase): Step | string {
+export function stepOf({ type, options }: Pick<TransformCase, 'type' | 'options'>): Step | string {
   switch (type) {
     case 'remap': {
       const { source } = options;

@@ -2,7 +2,8 @@
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import type { Program, ProgramResult } from '../checks.ts';
-import type { PlayedCase } from '../transform-tests/play-case.ts';
+import type { PlayedCase, PlayedTransform } from '../transform-tests/play-case.ts';
+import type { TransformRun } from '../transform-tests/run-transform.ts';
 import type { Verdict } from '../transform-tests/test-case.ts';
 import type { VrlTest } from './vrl-test.ts';
 import type { Question } from './vrl-worker.ts';
@@ -63,6 +64,12 @@ export class VrlThread {
   play(played: PlayedCase, events: string, limitMs: number): Promise<Verdict> {
     const id = this.#nextId++;
     return this.#ask({ id, kind: 'transform', played, events }, limitMs) as Promise<Verdict>;
+  }
+
+  /** `events` is the JSON of an array of `TypedEvent`. */
+  run(played: PlayedTransform, events: string, limitMs: number): Promise<TransformRun> {
+    const id = this.#nextId++;
+    return this.#ask({ id, kind: 'run', played, events }, limitMs) as Promise<TransformRun>;
   }
 
   end(reason: string): void {

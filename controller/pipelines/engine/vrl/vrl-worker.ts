@@ -2,14 +2,16 @@
 import v8 from 'node:v8';
 import { parentPort } from 'node:worker_threads';
 import type { Program, ProgramResult } from '../checks.ts';
-import { type PlayedCase, play } from '../transform-tests/play-case.ts';
+import { type PlayedCase, type PlayedTransform, play } from '../transform-tests/play-case.ts';
+import { runTransform, type TypedEvent } from '../transform-tests/run-transform.ts';
 import { compileProgram } from './compile-program.ts';
 import { testProgram } from './vrl-test.ts';
 
 export type Question =
   | { id: number; kind: 'compile'; programs: Program[] }
   | { id: number; kind: 'test'; program: Program; event: string }
-  | { id: number; kind: 'transform'; played: PlayedCase; events: string };
+  | { id: number; kind: 'transform'; played: PlayedCase; events: string }
+  | { id: number; kind: 'run'; played: PlayedTransform; events: string };
 
 /** 256 MiB. A program that wants more fails, where it would otherwise take up to 4 GiB of the controller's memory. */
 const MEMORY_PAGES = 4096;
@@ -49,6 +51,11 @@ parentPort?.on('message', (question: Question) => {
   if (question.kind === 'transform') {
     const events = JSON.parse(question.events, wellFormed) as object[];
     parentPort?.postMessage({ id, answer: play(verel, question.played, events) });
+    return;
+  }
+  if (question.kind === 'run') {
+    const events = JSON.parse(question.events, wellFormed) as TypedEvent[];
+    parentPort?.postMessage({ id, answer: runTransform(verel, question.played, events) });
     return;
   }
   const event = JSON.parse(question.event, wellFormed) as object;

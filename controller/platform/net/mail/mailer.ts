@@ -1,5 +1,4 @@
 /** Sends e-mail over the mail server that the operator has named. A connection per message. */
-import { createTransport } from 'nodemailer';
 import type { Logger } from '../../runtime/logger.ts';
 import { secureContextWith } from '../certificate-authorities.ts';
 import type { SmtpConfig } from './smtp-config.ts';
@@ -61,6 +60,8 @@ export function createMailer({ smtp, log }: { smtp: SmtpConfig; log: Logger }): 
   };
   return {
     async send({ id, to, subject, text, html, signal }) {
+      // What sends no mail does not load it: commands start sooner.
+      const { createTransport } = await import('nodemailer');
       const transport = createTransport(options);
       const abort = () => transport.close();
       signal.addEventListener('abort', abort, { once: true });

@@ -5,12 +5,13 @@
 import { hash } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Logger } from '../../runtime/logger.ts';
 import { secureContextWith } from '../certificate-authorities.ts';
 import { ProxyError, type ProxySettings, proxyFor } from '../proxies.ts';
 import { failureOf } from './failure.ts';
 import { checkedLookup, type TargetGuard } from './guard.ts';
+import { discardBody, readBody, streamBody } from './read-body.ts';
 import { forbiddenTarget, OutgoingError, readTarget, type Target, unreachable } from './target.ts';
 
 export { createTargetGuard, isUntrusted, type TargetGuard, TargetRefusedError } from './guard.ts';
@@ -42,6 +43,8 @@ export interface Asking {
   ignoreBody?: true;
   /** The path of the address is a secret, which no log shows. */
   hasSecretPath?: boolean;
+  /** The body is read as it comes. It breaks off at the deadline and at `replyBytes`, with an OutgoingError. */
+  streamBody?: true;
 }
 
 export interface Outgoing {
@@ -64,18 +67,21 @@ export interface OutgoingOptions {
   log: Logger;
 }
 
+/** Loaded by the first request: commands that make none start sooner. */
+type Undici = typeof import('undici');
+
 export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoing {
   const { policy } = guard;
   const ways = new Map<string, Dispatcher>();
   const common = { keepAliveTimeout: IDLE_MS, keepAliveMaxTimeout: IDLE_MS };
 
   /** Names are looked up as the connection is made, and the addresses that were checked are the ones connected to. */
-  function direct({ listedOnly }: Target, tls: object): Dispatcher {
+  function direct({ Agent }: Undici, { listedOnly }: Target, tls: object): Dispatcher {
     const lookup = checkedLookup((host, address) => policy.permits(host, address, listedOnly));
     return new Agent({ ...common, connect: { lookup, ...tls } });
   }
 
-  function wayTo(target: Target, caCertificate: string): Dispatcher {
+  function wayTo(undici: Undici, target: Target, caCertificate: string): Dispatcher {
     const proxy = proxyTo(target, proxies);
     // The proxy resolves names; its operator decides where it leads.
     if (proxy && !policy.permitsUnseen(target.host, target.listedOnly)) throw forbiddenTarget(target.url);
@@ -86,8 +92,8 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
     if (known) return known;
     const tls = caCertificate === '' ? {} : { secureContext: secureContextWith(caCertificate) };
     const made = proxy
-      ? new ProxyAgent({ ...common, uri: proxy.href, proxyTunnel, requestTls: tls })
-      : direct(target, tls);
+      ? new undici.ProxyAgent({ ...common, uri: proxy.href, proxyTunnel, requestTls: tls })
+      : direct(undici, target, tls);
     const [oldest] = ways.keys();
     if (ways.size >= MOST_WAYS && oldest !== undefined) {
       void ways.get(oldest)?.close();
@@ -99,36 +105,41 @@ export function createOutgoing({ guard, proxies, log }: OutgoingOptions): Outgoi
 
   async function once(target: Target, how: Asking, signal: AbortSignal): Promise<Response> {
     const method = how.method ?? 'GET';
-    const answer = await request(target.url, {
-      dispatcher: wayTo(target, how.caCertificate ?? ''),
-      method,
-      // Compressed answers would have a size of their own choice.
-      headers: {
-        accept: 'application/json',
-        ...how.headers,
-        'accept-encoding': 'identity',
-        'user-agent': 'headgate',
-      },
-      body: how.body ?? null,
-      signal,
-    }).catch((error: unknown) => {
-      const failure = failureOf(error);
-      log.debug({ host: target.host, method, reason: failure.code }, 'not reached');
-      throw unreachable(target.url, failure, policy.lists(target.host, failure.address));
-    });
+    const undici = await import('undici');
+    const answer = await undici
+      .request(target.url, {
+        dispatcher: wayTo(undici, target, how.caCertificate ?? ''),
+        method,
+        // Compressed answers would have a size of their own choice.
+        headers: {
+          accept: 'application/json',
+          ...how.headers,
+          'accept-encoding': 'identity',
+          'user-agent': 'headgate',
+        },
+        body: how.body ?? null,
+        signal,
+      })
+      .catch((error: unknown) => {
+        const failure = failureOf(error);
+        log.debug({ host: target.host, method, reason: failure.code }, 'not reached');
+        throw unreachable(target.url, failure, policy.lists(target.host, failure.address));
+      });
     const { statusCode: status } = answer;
     const path = how.hasSecretPath ? undefined : target.url.pathname;
     log.debug({ host: target.host, method, path, status }, 'asked');
-    const text = how.ignoreBody
-      ? discardBody(answer)
-      : await readBody(answer, how.replyBytes ?? OUTGOING_LIMITS.replyBytes, target.url);
+    const mostBytes = how.replyBytes ?? OUTGOING_LIMITS.replyBytes;
     const headers = new Headers();
     for (const [name, value] of Object.entries(answer.headers))
       if (value !== undefined && !/^(content-length|content-encoding|transfer-encoding)$/.test(name))
         headers.set(name, String(value));
     // There are no others, and what is made of them would be an error of ours.
+    const isEmpty = [204, 205, 304].includes(status);
+    if (how.streamBody && status >= 200 && status <= 599 && !isEmpty && !isRedirect(status))
+      return new Response(streamBody(answer, mostBytes, target.url), { status, headers });
+    const text = how.ignoreBody ? discardBody(answer) : await readBody(answer, mostBytes, target.url);
     if (status < 200 || status > 599) throw unreachable(target.url);
-    return new Response([204, 205, 304].includes(status) ? null : text, { status, headers });
+    return new Response(isEmpty ? null : text, { status, headers });
   }
 
   return {
@@ -196,35 +207,4 @@ function withoutCredentials(
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !CREDENTIALS.test(name) && !secret.has(name.toLowerCase())),
   );
-}
-
-function discardBody({ body }: Dispatcher.ResponseData): string {
-  // Its end, or the cut connection, is nobody's concern any more.
-  body.on('error', () => {});
-  body.destroy();
-  return '';
-}
-
-async function readBody(answer: Dispatcher.ResponseData, mostBytes: number, url: URL): Promise<string> {
-  const { body, headers } = answer;
-  const tooLarge = () => {
-    // What is destroyed tells of it by an error, for which nobody waits any longer.
-    body.on('error', () => {});
-    body.destroy();
-    return new OutgoingError('too-large', `${url.origin} answers with more than ${mostBytes} bytes`);
-  };
-  if (Number(headers['content-length'] ?? 0) > mostBytes) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      if (size > mostBytes) break;
-      chunks.push(chunk);
-    }
-  } catch {
-    throw new OutgoingError('slow', `${url.origin} began to answer and did not come to an end in time`);
-  }
-  if (size > mostBytes) throw tooLarge();
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,4 +1,4 @@
-import type { AlertEventPage } from '../../../../schemas/api/alerts.ts';
+import type { AlertEventPage } from '../../../../schemas/api/insight/alerts.ts';
 import { until } from '../../harness/until.ts';
 import type { Side } from '../../scenes/two-teams.ts';
 import { NOTHING, type TestUser } from '../../users/person.ts';

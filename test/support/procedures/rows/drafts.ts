@@ -1,5 +1,5 @@
 /** Pipelines that the UI owns, made for one call. */
-import type { GraphNode } from '../../../../schemas/api/pipelines.ts';
+import type { GraphNode } from '../../../../schemas/api/pipelines/graph.ts';
 import type { Side } from '../../scenes/two-teams.ts';
 import type { TestUser } from '../../users/person.ts';
 

@@ -1,6 +1,8 @@
 import { ACCOUNTS } from './accounts.ts';
 import { ALERTS } from './alerts.ts';
+import { ASSISTANT } from './assistant.ts';
 import { AUDIT } from './audit.ts';
+import { BACKUPS } from './backups.ts';
 import { COSTS } from './costs.ts';
 import { DIRECTORY } from './directory.ts';
 import { ENVIRONMENTS } from './environments.ts';
@@ -9,6 +11,7 @@ import { FORGES } from './forges.ts';
 import { GIT_LABELS } from './git-words.ts';
 import { LIBRARY } from './library.ts';
 import { METRICS } from './metrics.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { NOTIFICATIONS } from './notifications.ts';
 import { OWN_ACCOUNT } from './own-account.ts';
 import { PEOPLE } from './people.ts';
@@ -22,28 +25,42 @@ import { SHARED_COMPONENTS } from './shared-components.ts';
 import { SINGLE_SIGN_ON } from './single-sign-on.ts';
 import { STREAMS } from './streams.ts';
 
+/** By what the procedures are about; `test/integration/api/procedures/` has a file for each of these. */
+export const ROW_GROUPS = {
+  identity: {
+    ...ACCOUNTS,
+    ...BACKUPS,
+    ...DIRECTORY,
+    ...OWN_ACCOUNT,
+    ...PEOPLE,
+    ...SINGLE_SIGN_ON,
+  },
+  pipelines: {
+    ...ASSISTANT,
+    ...LIBRARY,
+    ...MIGRATIONS,
+    ...PIPELINES,
+    ...SAMPLES,
+    ...SHARED_COMPONENTS,
+  },
+  delivery: {
+    ...ENVIRONMENTS,
+    ...FORGES,
+    ...GIT_LABELS,
+    ...PROMOTIONS,
+    ...PULL_REQUESTS,
+    ...ROLLOUTS,
+  },
+  insight: {
+    ...ALERTS,
+    ...AUDIT,
+    ...COSTS,
+    ...FLEET,
+    ...METRICS,
+    ...NOTIFICATIONS,
+    ...STREAMS,
+  },
+} satisfies Record<string, Rows>;
+
 /** Of every procedure. */
-export const ROWS: Rows = {
-  ...ACCOUNTS,
-  ...ALERTS,
-  ...OWN_ACCOUNT,
-  ...AUDIT,
-  ...COSTS,
-  ...DIRECTORY,
-  ...ENVIRONMENTS,
-  ...FORGES,
-  ...GIT_LABELS,
-  ...PEOPLE,
-  ...PIPELINES,
-  ...PROMOTIONS,
-  ...PULL_REQUESTS,
-  ...ROLLOUTS,
-  ...SAMPLES,
-  ...SHARED_COMPONENTS,
-  ...SINGLE_SIGN_ON,
-  ...STREAMS,
-  ...FLEET,
-  ...LIBRARY,
-  ...METRICS,
-  ...NOTIFICATIONS,
-};
+export const ROWS: Rows = Object.assign({}, ...Object.values(ROW_GROUPS));

@@ -1,5 +1,5 @@
 /** Pull requests that are kept here, each in an environment and against a branch of its own. */
-import { commit, git } from '../../clients/fast-import.ts';
+import { commit } from '../../clients/fast-import.ts';
 import { environment, freshEnvironment, type Row, type Rows } from './row.ts';
 
 type Given = Parameters<Row['input']>;
@@ -15,23 +15,24 @@ async function withBranch(...[side, n, root]: Given) {
       .update({ repository_url: 'https://git.invalid/elsewhere.git' });
   const environmentId = await freshEnvironment(side, n, root);
   const [base, branch] = [`base-${n}`, `topic-${n}`];
-  for (const name of [base, branch]) git(gitdir, 'update-ref', `refs/heads/${name}`, 'refs/heads/main');
-  const headSha = commit(gitdir, { branch, message: 'topic', files: { 'notes/topic.md': `${n}\n` } });
+  const files = { 'notes/topic.md': `${n}\n` };
+  const baseSha = commit(gitdir, { branch: base, from: 'refs/heads/main', message: 'base', files: {} });
+  const headSha = commit(gitdir, { branch, from: baseSha, message: 'topic', files });
   const bindingId = `binding of ${environmentId}`;
   await db('git_bindings').insert({
     ...{ id: bindingId, environment_id: environmentId, mode: 'sync', ref: base, path: 'nowhere' },
     ...{ suspended_at: new Date(), suspended_by: 'the tests', suspend_reason: '' },
   });
-  return { environmentId, bindingId, base, branch, headSha };
+  return { environmentId, bindingId, base, baseSha, branch, headSha };
 }
 
 async function opened(state: 'open' | 'closed', ...given: Given) {
-  const [{ db, gitdir }, n] = given;
-  const { environmentId, bindingId, base, branch, headSha } = await withBranch(...given);
+  const [{ db }, n] = given;
+  const { environmentId, bindingId, base, baseSha, branch, headSha } = await withBranch(...given);
   const number = 1_000 + n;
   await db('pull_requests').insert({
     ...{ id: `pull ${n}`, binding_id: bindingId, repository: 'embedded', number, title: 'Topic', body: '' },
-    ...{ base, branch, head_sha: headSha, base_sha: git(gitdir, 'rev-parse', `refs/heads/${base}`), state },
+    ...{ base, branch, head_sha: headSha, base_sha: baseSha, state },
     ...{ subject: '{}', author: 'Somebody', mergeable: 'clean' },
   });
   await db('pull_request_comments').insert({

@@ -1,4 +1,4 @@
-import type { DeploymentStatus } from '../../../../schemas/api/pipelines.ts';
+import type { DeploymentStatus } from '../../../../schemas/api/pipelines/deployments.ts';
 import { heartbeat } from '../../agents/agent-client.ts';
 import { until } from '../../harness/until.ts';
 import type { Side } from '../../scenes/two-teams.ts';
@@ -40,16 +40,17 @@ async function freshSample(side: Side, _: number, root: TestUser) {
   return { requestId };
 }
 
-/** Of whoever calls: only few may be open, so that the one before ends first. */
+/** Of whoever calls, on each side: only few may be open, so that the one before ends first. */
 const taps = new Map<string, string>();
 async function freshTap(side: Side, _: number, caller: TestUser) {
-  const before = taps.get(caller.email);
+  const key = `${caller.email} ${side.pipelineId}`;
+  const before = taps.get(key);
   if (before !== undefined) await caller.call('mutation', 'pipeline.stopTap', { tapId: before });
   const { tapId } = await caller.mutate<{ tapId: string }>('pipeline.startTap', {
     ...(await running(side, caller)),
     componentKey: 'lines',
   });
-  taps.set(caller.email, tapId);
+  taps.set(key, tapId);
   return { tapId };
 }
 

@@ -1,4 +1,4 @@
-import type { GraphNode } from '../../../../schemas/api/pipelines.ts';
+import type { GraphNode } from '../../../../schemas/api/pipelines/graph.ts';
 import type { Side } from '../../scenes/two-teams.ts';
 import type { TestUser } from '../../users/person.ts';
 import { freshGraph, GRAPH } from './drafts.ts';

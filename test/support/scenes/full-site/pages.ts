@@ -3,8 +3,8 @@
  * of each, nodes in every state, a pipeline that writes lines of every level and one that crashes.
  */
 
-import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
-import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
+import type { NodeSummary } from '../../../../schemas/api/fleet/fleet.ts';
+import type { PipelineSummary } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { enrollNode, heartbeat } from '../../agents/agent-client.ts';
 import { Clone } from '../../clients/clone.ts';
 import type { RunningHeadgate } from '../../harness/headgate.ts';

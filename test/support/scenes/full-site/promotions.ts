@@ -2,7 +2,7 @@
 
 import type { Static } from 'typebox';
 import type { ApiClient } from '../../../../controller/demo/client.ts';
-import type { InitiatedPromotion } from '../../../../schemas/api/promotions.ts';
+import type { InitiatedPromotion } from '../../../../schemas/api/delivery/promotions.ts';
 import { namedPipeline } from '../../fixtures/pipelines.ts';
 
 export async function fillPromotions(

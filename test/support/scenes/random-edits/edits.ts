@@ -259,7 +259,7 @@ export const EDITS = {
       ofKind(world, 'Pipeline').filter((one) => one !== doc),
       b,
     );
-    if (!other || doc.kind === 'NodeGroup' || doc.kind === 'Silence') return NOTHING;
+    if (!other || (doc.kind !== 'Pipeline' && doc.kind !== 'AlertRule')) return NOTHING;
     doc.refs = doc.kind === 'AlertRule' ? [other.name] : [...new Set([...doc.refs, other.name])];
     return `make ${said(doc)} depend on ${said(other)}`;
   }),

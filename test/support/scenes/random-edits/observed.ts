@@ -78,6 +78,11 @@ const ROWS: Record<EditedKind, string> = {
         'startsAt', CASE WHEN s.starts_at <> s.created_at THEN extract(epoch FROM s.starts_at)::float8 * 1000 END,
         'endsAt', extract(epoch FROM s.ends_at)::float8 * 1000) AS is
     FROM alert_silences s WHERE s.environment_id = ? ORDER BY s.tombstoned_at DESC NULLS FIRST`,
+  WebhookEndpoint: `SELECT w.id, w.name, w.uid, w.managed_by AS "managedBy", w.tombstoned_at IS NOT NULL AS tombstoned,
+      json_build_object('labels', w.labels, 'hash', w.spec_hash, 'url', w.plain_url, 'format', w.format,
+        'eventTypes', w.event_types, 'headers', w.header_templates, 'headerNames', w.header_names,
+        'enabled', w.enabled, 'isSealed', w.sealed_url IS NOT NULL) AS is
+    FROM webhook_endpoints w WHERE w.environment_id = ? ORDER BY w.tombstoned_at DESC NULLS FIRST`,
 };
 
 const SHOULD_BE: Record<EditedKind, (manifest: DesiredManifest) => object> = {
@@ -114,6 +119,11 @@ const SHOULD_BE: Record<EditedKind, (manifest: DesiredManifest) => object> = {
     const { matchers, reason, startsAt, endsAt } = spec as ManifestSpec<'Silence'>;
     const start = startsAt === undefined ? null : Date.parse(startsAt);
     return { labels, hash, matchers, reason, startsAt: start, endsAt: Date.parse(endsAt) };
+  },
+  WebhookEndpoint({ spec, hash, labels }) {
+    const { url, format, eventTypes = [], headers, enabled } = spec as ManifestSpec<'WebhookEndpoint'>;
+    const headerNames = Object.keys(headers);
+    return { labels, hash, url, format, eventTypes, headers, headerNames, enabled, isSealed: false };
   },
 };
 

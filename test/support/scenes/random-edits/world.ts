@@ -3,8 +3,14 @@ import { Document, type YAMLMap } from 'yaml';
 import { KINDS } from '../../../../reconcilers/kinds/index.ts';
 import { PRODUCTION } from '../config-repository.ts';
 
-export type EditedKind = 'Pipeline' | 'AlertRule' | 'NodeGroup' | 'Silence';
-const EVERY_KIND: readonly EditedKind[] = ['Pipeline', 'AlertRule', 'NodeGroup', 'Silence'];
+export type EditedKind = 'Pipeline' | 'AlertRule' | 'NodeGroup' | 'Silence' | 'WebhookEndpoint';
+const EVERY_KIND: readonly EditedKind[] = [
+  'Pipeline',
+  'AlertRule',
+  'NodeGroup',
+  'Silence',
+  'WebhookEndpoint',
+];
 /** Those that the reconciler acts on. */
 export const EDITED_KINDS = EVERY_KIND.filter((kind) => KINDS.has(kind));
 
@@ -154,6 +160,12 @@ const SPECS: Record<EditedKind, (doc: Doc) => object> = {
     reason: doc.deployed ? 'disks are replaced' : 'cables are replaced',
     ...(doc.variant % 2 === 1 ? { startsAt: '2020-01-01T00:00:00+01:00' } : {}),
     endsAt: `2020-01-0${2 + doc.variant}T12:00:00Z`,
+  }),
+  WebhookEndpoint: (doc) => ({
+    ...(doc.variant % 2 === 1
+      ? { url: 'mailto:on-call@example.com', format: 'email', eventTypes: ['cpu_usage', 'disk_usage'] }
+      : { url: `https://example.com/in/${doc.variant}`, format: 'standard', headers: { 'X-Team': 'web' } }),
+    ...(doc.deployed ? {} : { enabled: false }),
   }),
 };
 

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { REMOTE_FORGES } from '../../../../schemas/api/pull-requests.ts';
+import type { REMOTE_FORGES } from '../../../../schemas/api/delivery/pull-requests.ts';
 import { LEAF, LEAF_KEY } from '../../fixtures/certificates.ts';
 
 export interface StoredPull {

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { makePlan, type Plan } from '../../../../reconcilers/git/plan/plan.ts';
 import {
   evaluateGuards,
   type GuardFacts,
   type Guards,
   stopsPlan,
-} from '../../../../reconcilers/git/plan/guards.ts';
-import { makePlan, type Plan } from '../../../../reconcilers/git/plan/plan.ts';
+} from '../../../../reconcilers/git/plan/plan-guards.ts';
 import { verdictOf } from '../../../../reconcilers/git/plan/verdict.ts';
 import { NO_OPERATOR_INPUT } from '../../../../reconcilers/git/read/overrides.ts';
 import { appliedRecord, desiredManifest, desiredState } from '../../../support/fixtures/desired.ts';

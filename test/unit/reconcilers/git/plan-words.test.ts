@@ -16,7 +16,7 @@ import {
   type UiObject,
 } from '../../../../reconcilers/git/read/overrides.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
-import { DEFAULT_POLICY, type GitPolicy } from '../../../../schemas/api/git-policy.ts';
+import { DEFAULT_POLICY, type GitPolicy } from '../../../../schemas/api/delivery/git-policy.ts';
 import {
   appliedRecord,
   desiredManifest,

@@ -110,6 +110,12 @@ describe('the plan', () => {
       expect(told(plan([after, web], [appliedRecord(web)]))).to.deep.equal(['create shop', 'none web']);
     });
 
+    it('forgets the line of a name that never had an object', () => {
+      const after = desiredManifest({ name: 'shop', previousName: 'web' });
+      const refused = { ...appliedRecord(web), objectId: null, objectName: null, appliedHash: null };
+      expect(told(plan([after], [refused]))).to.deep.equal(['create shop', 'forget web']);
+    });
+
     it('prefers the uid to the name, also where another manifest has taken the old name', () => {
       const before = desiredManifest({ name: 'a', uid: '01A' });
       const newcomer = desiredManifest({ name: 'a', spec: { description: 'another pipeline' } });

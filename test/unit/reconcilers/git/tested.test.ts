@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { retestedCondition, testedCondition } from '../../../../reconcilers/git/record/test-results.ts';
 import type { DesiredManifest } from '../../../../reconcilers/source/index.ts';
 import type { Condition } from '../../../../schemas/api/common.ts';
-import type { TestResult } from '../../../../schemas/api/git-plan.ts';
+import type { TestResult } from '../../../../schemas/api/delivery/git-plan.ts';
 import { desiredManifest } from '../../../support/fixtures/desired.ts';
 
 const described = (count: number): DesiredManifest => {

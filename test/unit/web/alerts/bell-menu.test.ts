@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { OpenAlertEvents } from '../../../../schemas/api/alerts.ts';
+import type { OpenAlertEvents } from '../../../../schemas/api/insight/alerts.ts';
 import { bellMenu } from '../../../../web/src/app/shell/bell-menu.ts';
 
 type Event = OpenAlertEvents['events'][number];

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AlertEvent, AlertEventChange } from '../../../../schemas/api/alerts.ts';
+import type { AlertEvent, AlertEventChange } from '../../../../schemas/api/insight/alerts.ts';
 import {
   changeLine,
   chartRange,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { RulePreview } from '../../../../schemas/api/alerts.ts';
+import type { RulePreview } from '../../../../schemas/api/insight/alerts.ts';
 import { barsOf, midnights, previewText } from '../../../../web/src/features/alerts/rules/preview-text.ts';
 
 const TO = Date.parse('2026-11-28T09:00:00Z');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AlertRule } from '../../../../schemas/api/alerts.ts';
+import type { AlertRule } from '../../../../schemas/api/insight/alerts.ts';
 import { evaluationText, ruleState } from '../../../../web/src/features/alerts/rules/rule-state.ts';
 import { watchedText } from '../../../../web/src/features/alerts/rules/watched-text.ts';
 

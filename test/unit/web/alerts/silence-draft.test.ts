@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AlertEvent } from '../../../../schemas/api/alerts.ts';
+import type { AlertEvent } from '../../../../schemas/api/insight/alerts.ts';
 import {
   countMuted,
   endOf,

@@ -1,5 +1,5 @@
 /** What the bell counts and lists. Pure. */
-import type { OpenAlertEvents } from '../../../../schemas/api/alerts.ts';
+import type { OpenAlertEvents } from '../../../../schemas/api/insight/alerts.ts';
 import { plural } from '../../ui/text/format.ts';
 
 type OpenEvent = OpenAlertEvents['events'][number];

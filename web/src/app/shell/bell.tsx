@@ -2,7 +2,7 @@
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { alertQueries } from '../../api/alert-queries.ts';
+import { alertQueries } from '../../api/queries/alerts.ts';
 import { EnvironmentTag } from '../../ui/primitives/environment-tag.tsx';
 import { Icon } from '../../ui/primitives/icons.tsx';
 import { Time } from '../../ui/primitives/time.tsx';

@@ -1,5 +1,5 @@
 import { type Away, useReach } from '../../api/reachability.ts';
-import { Banner } from '../../ui/primitives/banner.tsx';
+import { Banner } from '../../ui/feedback/banner.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 
 const WORDS: Record<Away, { title: string; means: string; reads?: true }> = {

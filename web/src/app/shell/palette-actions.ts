@@ -1,5 +1,5 @@
 /** Actions of the palette that begin on a page of their own. */
-import type { TeamSummary } from '../../../../schemas/api/people.ts';
+import type { TeamSummary } from '../../../../schemas/api/identity/people.ts';
 import type { IconName } from '../../ui/primitives/icons.tsx';
 import { paths } from '../paths.ts';
 
@@ -17,6 +17,20 @@ export const PALETTE_ACTIONS: readonly {
     icon: 'pipelines',
     word: () => 'New pipeline',
     to: (env) => paths.pipelines(env, { new: '1' }),
+    roles: ['EDITOR', 'ADMIN'],
+  },
+  {
+    id: 'do-migrations',
+    icon: 'transform',
+    word: () => 'Migrations from Fluentd and Vector',
+    to: (env) => paths.migrations(env),
+    roles: EVERYBODY,
+  },
+  {
+    id: 'do-migrate',
+    icon: 'transform',
+    word: () => 'Migrate a configuration of Fluentd',
+    to: (env) => paths.migrations(env, { new: 'fluentd' }),
     roles: ['EDITOR', 'ADMIN'],
   },
   {

@@ -3,7 +3,7 @@ import { useMantineColorScheme } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import type { IconName } from '../../ui/primitives/icons.tsx';
 import { paths } from '../paths.ts';
 import { usePlace } from '../scope.tsx';

@@ -1,16 +1,15 @@
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { Link } from 'react-router';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { ToastLayer } from '../../ui/feedback/toast.tsx';
 import { Logo } from '../../ui/primitives/icons.tsx';
-import { ToastLayer } from '../../ui/primitives/toast.tsx';
 import { useHotkeys } from '../hotkeys.ts';
 import { useFollowing } from '../live-updates.ts';
 import { OutageBanner } from './outage-banner.tsx';
 import { LiveDot } from './top-bar.tsx';
 import { UserMenu } from './user-menu.tsx';
 
-const ShortcutsDialog = lazy(() =>
-  import('./shortcuts.tsx').then((module) => ({ default: module.ShortcutsDialog })),
-);
+const ShortcutsDialog = lazyPart(() => import('./shortcuts.tsx'), 'ShortcutsDialog');
 
 /** The frame around pages of users who have no environment yet. */
 export const PlainShell = ({ children }: { children: ReactNode }) => {

@@ -1,7 +1,8 @@
 /** What stands around every page: rail, top bar, palette, live connection. */
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useLocation, useNavigate } from 'react-router';
-import { ToastLayer } from '../../ui/primitives/toast.tsx';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { ToastLayer } from '../../ui/feedback/toast.tsx';
 import { useHotkeys } from '../hotkeys.ts';
 import { useEver } from '../lazy-mount.ts';
 import { useFollowing } from '../live-updates.ts';
@@ -12,10 +13,8 @@ import { OutageBanner } from './outage-banner.tsx';
 import { Rail } from './rail.tsx';
 import { TopBar } from './top-bar.tsx';
 
-const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })));
-const ShortcutsDialog = lazy(() =>
-  import('./shortcuts.tsx').then((module) => ({ default: module.ShortcutsDialog })),
-);
+const Palette = lazyPart(() => import('./palette.tsx'), 'Palette');
+const ShortcutsDialog = lazyPart(() => import('./shortcuts.tsx'), 'ShortcutsDialog');
 
 export const Shell = ({ children }: { children: ReactNode }) => {
   const { environment } = usePlace();

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import { SIGNED_OUT, sessionQuery, signOut } from '../../api/session.ts';
-import { notify } from '../../ui/primitives/toast.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { forgetDrafts } from '../draft-storage.ts';
 import { paths } from '../paths.ts';
 

@@ -1,7 +1,7 @@
 import { Menu, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { IconButton } from '../../ui/primitives/button.tsx';
 import { Icon, type IconName } from '../../ui/primitives/icons.tsx';
 import { paths, type SettingsTab } from '../paths.ts';

@@ -1,14 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Me } from '../../../../schemas/api/people.ts';
+import type { Me } from '../../../../schemas/api/identity/people.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { useTeamIfAny } from '../../app/scope.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { NameField } from '../../ui/form/field.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { ShortId } from '../../ui/primitives/copyable.tsx';
 import { Fact } from '../../ui/primitives/fact.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 
 /** Who one is here: the name can be changed, where no identity provider says it. */
 export const Profile = ({ me }: { me: Me }) => {

@@ -1,14 +1,14 @@
 /** What somebody has to do before anything else. There is no way around it but to sign out. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
-import type { Me } from '../../../../schemas/api/people.ts';
-import { queries } from '../../api/queries.ts';
+import type { Me } from '../../../../schemas/api/identity/people.ts';
+import { queries } from '../../api/queries/index.ts';
 import { sessionQuery } from '../../api/session.ts';
 import { useSignOut } from '../../app/shell/sign-out.ts';
+import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
+import { ToastLayer } from '../../ui/feedback/toast.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Logo } from '../../ui/primitives/icons.tsx';
-import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
-import { ToastLayer } from '../../ui/primitives/toast.tsx';
 import { ChangePassword } from './change-password.tsx';
 import { askedForBy } from './requiring-teams.ts';
 import { TwoFactorSetup } from './two-factor-setup.tsx';

@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { SessionSummary } from '../../../../schemas/api/people.ts';
+import type { SessionSummary } from '../../../../schemas/api/identity/people.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
+import { InlineError, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { InlineError, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { browserText } from './browser-name.ts';
 

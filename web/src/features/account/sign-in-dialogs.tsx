@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Me } from '../../../../schemas/api/people.ts';
+import type { Me } from '../../../../schemas/api/identity/people.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { BackupCodes } from './backup-codes.tsx';
 import { ChangePassword } from './change-password.tsx';
 import { CodeField } from './code-field.tsx';

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useLocation } from 'react-router';
-import type { Me } from '../../../../schemas/api/people.ts';
+import type { Me } from '../../../../schemas/api/identity/people.ts';
 import { type Provider, providersQuery } from '../../api/session.ts';
 import { withParameters } from '../../api/sign-in-url.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';

@@ -1,9 +1,9 @@
 import { Checkbox } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { AlertRule } from '../../../../schemas/api/alerts.ts';
+import type { AlertRule } from '../../../../schemas/api/insight/alerts.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { isProduction, usePlace } from '../../app/scope.tsx';
 import { Field, NameField, SelectField } from '../../ui/form/field.tsx';
 import { FieldPair } from '../../ui/form/field-pair.tsx';

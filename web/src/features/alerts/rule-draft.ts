@@ -1,5 +1,5 @@
 /** A rule while it is written: texts as they stand in the fields, and what is wrong with them. */
-import type { AlertRule } from '../../../../schemas/api/alerts.ts';
+import type { AlertRule } from '../../../../schemas/api/insight/alerts.ts';
 import { isFact } from './rule-text.ts';
 
 export interface RuleDraft {

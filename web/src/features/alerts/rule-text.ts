@@ -1,5 +1,5 @@
 /** An alert rule in words, with units: what the numbers mean depends on the metric. */
-import type { AlertRule } from '../../../../schemas/api/alerts.ts';
+import type { AlertRule } from '../../../../schemas/api/insight/alerts.ts';
 import { formatDuration } from '../../ui/text/format.ts';
 
 type Metric = AlertRule['metric'];

@@ -1,6 +1,6 @@
 /** Reads of volumes and costs: they move slowly. */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
-import type { AnalyticsRange } from '../../../../schemas/api/analytics.ts';
+import type { AnalyticsRange } from '../../../../schemas/api/insight/analytics.ts';
 import { api } from '../../api/client.ts';
 
 const REFRESH_MS = 60_000;

@@ -1,16 +1,16 @@
 /** Applies a recommendation, after a look at what it changes. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
-import type { CostRecommendation } from '../../../../schemas/api/cost-recommendations.ts';
+import type { CostRecommendation } from '../../../../schemas/api/insight/cost-recommendations.ts';
 import { api } from '../../api/client.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { Hunks } from '../../ui/code/diff-hunks.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
+import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { Notice } from '../../ui/primitives/notice.tsx';
-import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { useBecameGit } from '../ownership/git-edits.tsx';
 import { recommendationQueries, useRenewRecommendations } from './recommendation-queries.ts';
 

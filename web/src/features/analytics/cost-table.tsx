@@ -1,8 +1,8 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import type { Volume } from '../../../../schemas/api/analytics.ts';
+import type { Volume } from '../../../../schemas/api/insight/analytics.ts';
 import { paths } from '../../app/paths.ts';
 import { useAddressParam } from '../../app/search-params.ts';
-import { Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
+import { Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { formatBytes, formatCount } from '../../ui/text/format.ts';

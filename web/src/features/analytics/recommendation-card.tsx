@@ -5,16 +5,16 @@ import type {
   CostRecommendation,
   RecommendationStatus,
   RecommendationType,
-} from '../../../../schemas/api/cost-recommendations.ts';
+} from '../../../../schemas/api/insight/cost-recommendations.ts';
 import { api } from '../../api/client.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { InlineError } from '../../ui/feedback/page-states.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import type { IconName } from '../../ui/primitives/icons.tsx';
-import { InlineError } from '../../ui/primitives/page-states.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import type { Tone } from '../../ui/primitives/tone.ts';
 import { formatMoney, formatPricedBytes } from './cost-text.ts';
 import { useRenewRecommendations } from './recommendation-queries.ts';

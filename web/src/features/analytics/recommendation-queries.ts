@@ -1,8 +1,8 @@
 /** Reads of recommendations, and what is read again after a decision about one. */
 import { queryOptions, useQueryClient } from '@tanstack/react-query';
-import type { RecommendationStatus } from '../../../../schemas/api/cost-recommendations.ts';
+import type { RecommendationStatus } from '../../../../schemas/api/insight/cost-recommendations.ts';
 import { api } from '../../api/client.ts';
-import type { LiveMeta } from '../../api/queries.ts';
+import type { LiveMeta } from '../../api/queries/index.ts';
 
 const LIMIT = 200;
 /** A merge elsewhere comes without an event. */

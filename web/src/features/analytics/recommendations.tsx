@@ -5,16 +5,16 @@ import type {
   CostRecommendation,
   RecommendationStatus,
   RecommendationSummary,
-} from '../../../../schemas/api/cost-recommendations.ts';
+} from '../../../../schemas/api/insight/cost-recommendations.ts';
 import { api } from '../../api/client.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
+import { EmptyState, InlineError, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { EmptyState, InlineError, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { ApplyDialog } from './apply-recommendation.tsx';
 import { formatMoney, formatPricedBytes } from './cost-text.ts';

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { AnomalyStatus } from '../../../../schemas/api/anomalies.ts';
+import type { AnomalyStatus } from '../../../../schemas/api/insight/anomalies.ts';
 import { api } from '../../api/client.ts';
-import type { LiveMeta } from '../../api/queries.ts';
+import type { LiveMeta } from '../../api/queries/index.ts';
 
 /** A pass comes every five minutes, and what it sees again is worth no event. */
 const REFRESH_MS = 60_000;

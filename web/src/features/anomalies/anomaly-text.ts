@@ -1,5 +1,5 @@
 /** How anomalies are worded and coloured. */
-import type { Anomaly, AnomalyMetric, AnomalySeverity } from '../../../../schemas/api/anomalies.ts';
+import type { Anomaly, AnomalyMetric, AnomalySeverity } from '../../../../schemas/api/insight/anomalies.ts';
 import type { Tone } from '../../ui/primitives/tone.ts';
 import { formatLatency, formatRate } from '../../ui/text/format.ts';
 

@@ -1,16 +1,16 @@
 /** What a pipeline did that was unusual, with what was expected, the deploy before it, and what was decided about it. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { Anomaly, AnomalyPage } from '../../../../schemas/api/anomalies.ts';
+import type { Anomaly, AnomalyPage } from '../../../../schemas/api/insight/anomalies.ts';
 import { api } from '../../api/client.ts';
 import { paths } from '../../app/paths.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
+import { Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { useReportedMutation } from '../../ui/form/reported-mutation.ts';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { shortCommit } from '../../ui/text/format.ts';

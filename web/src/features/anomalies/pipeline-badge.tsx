@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
-import type { AnomalySeverity } from '../../../../schemas/api/anomalies.ts';
+import type { AnomalySeverity } from '../../../../schemas/api/insight/anomalies.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { plural } from '../../ui/text/format.ts';

@@ -1,4 +1,4 @@
-import type { AnomalySeverity } from '../../../../schemas/api/anomalies.ts';
+import type { AnomalySeverity } from '../../../../schemas/api/insight/anomalies.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { SEVERITY_LABELS, SEVERITY_TONES } from './anomaly-text.ts';
 

@@ -1,6 +1,6 @@
 /** What one event tells, whole. */
 import { Link } from 'react-router';
-import type { AuditEntryView } from '../../../../schemas/api/audit.ts';
+import type { AuditEntryView } from '../../../../schemas/api/insight/audit.ts';
 import { paths } from '../../app/paths.ts';
 import { Diff } from '../../ui/code/lazy-code.tsx';
 import { Commit, Copyable } from '../../ui/primitives/copyable.tsx';

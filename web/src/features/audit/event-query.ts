@@ -1,6 +1,6 @@
 /** The audit log in pages, newest first: more is read as one scrolls down. */
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { AuditFilter } from '../../../../schemas/api/audit.ts';
+import type { AuditFilter } from '../../../../schemas/api/insight/audit.ts';
 import { api } from '../../api/client.ts';
 
 /** New events load only at the top, so that a reader further down is not disturbed. */

@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { Link } from 'react-router';
-import type { AuditEntryView } from '../../../../schemas/api/audit.ts';
+import type { AuditEntryView } from '../../../../schemas/api/insight/audit.ts';
 import { EnvironmentTag } from '../../ui/primitives/environment-tag.tsx';
 import { Icon, type IconName } from '../../ui/primitives/icons.tsx';
 import { Time } from '../../ui/primitives/time.tsx';

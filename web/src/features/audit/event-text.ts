@@ -1,5 +1,5 @@
 /** An entry of the audit log in words. Actions are named `noun.whatWasDone`. */
-import type { RecentAuditEntry } from '../../../../schemas/api/dashboard.ts';
+import type { RecentAuditEntry } from '../../../../schemas/api/insight/dashboard.ts';
 import { paths } from '../../app/paths.ts';
 import { shortCommit } from '../../ui/text/format.ts';
 

@@ -1,8 +1,8 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { RefObject } from 'react';
-import { SCIM_ALL } from '../../../../schemas/api/audit.ts';
-import { queries } from '../../api/queries.ts';
+import { SCIM_ALL } from '../../../../schemas/api/insight/audit.ts';
+import { queries } from '../../api/queries/index.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { SearchInput } from '../../ui/form/search-input.tsx';
 import { Button } from '../../ui/primitives/button.tsx';

@@ -1,5 +1,5 @@
 /** What is looked for in the audit log, as it stands in the address. */
-import type { ActorType, AuditFilter } from '../../../../schemas/api/audit.ts';
+import type { ActorType, AuditFilter } from '../../../../schemas/api/insight/audit.ts';
 import { putParam, useAddress } from '../../app/search-params.ts';
 
 export interface Filters {

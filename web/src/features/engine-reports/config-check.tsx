@@ -1,12 +1,11 @@
 /** Whether an engine config is sound, asked a moment after each change of its text. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { ValidationError } from '../../../../schemas/api/pipelines.ts';
+import type { ValidationError } from '../../../../schemas/api/pipelines/validation.ts';
 import { api } from '../../api/client.ts';
+import { LevelList } from '../../ui/feedback/level-list.tsx';
+import { InlineError } from '../../ui/feedback/page-states.tsx';
+import { WarningList } from '../../ui/feedback/warning-list.tsx';
 import { useSettled } from '../../ui/form/debounced-value.ts';
-import { Badge } from '../../ui/primitives/badge.tsx';
-import { InlineError } from '../../ui/primitives/page-states.tsx';
-import type { Tone } from '../../ui/primitives/tone.ts';
-import { WarningList } from '../../ui/primitives/warning-list.tsx';
 import { CodeText } from '../../ui/text/code-text.tsx';
 
 type Validity = Awaited<ReturnType<typeof api.validator.validate.mutate>>;
@@ -44,12 +43,6 @@ export function useConfigCheck(text: string, environmentId?: string): ConfigChec
   };
 }
 
-const LEVEL: Record<Validity['levels'][number]['status'], Tone> = {
-  passed: 'ok',
-  failed: 'failed',
-  skipped: 'unknown',
-};
-
 interface Props {
   check: ConfigCheck;
   /** Default: those of the check. */
@@ -61,15 +54,7 @@ interface Props {
 /** The levels and, under them, each error: a click leads to its place. */
 export const ConfigProblems = ({ check, errors = check.errors, show }: Props) => (
   <div className="config-problems" aria-busy={check.isBehind}>
-    {check.levels.length > 0 && (
-      <ul className="levels" aria-label="Levels of validation">
-        {check.levels.map(({ level, status, detail }) => (
-          <li key={level} className="level" data-tip={detail || undefined}>
-            <Badge tone={LEVEL[status]}>{status}</Badge> {level}
-          </li>
-        ))}
-      </ul>
-    )}
+    {check.levels.length > 0 && <LevelList levels={check.levels} />}
     {errors.length > 0 && (
       <ul className="problems" aria-label="Problems of the config">
         {errors.map((problem) => (

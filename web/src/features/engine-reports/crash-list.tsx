@@ -1,6 +1,7 @@
+import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import type { PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
-import { Banner } from '../../ui/primitives/banner.tsx';
+import type { PipelineOnNode } from '../../../../schemas/api/pipelines/on-nodes.ts';
+import { Banner } from '../../ui/feedback/banner.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { crashText } from './crash-text.ts';
 
@@ -13,10 +14,12 @@ interface Props {
   nameOf: (row: PipelineOnNode) => string;
   logHref: (row: PipelineOnNode) => string;
   title: (count: number) => string;
+  /** What can be done about it. */
+  action?: ReactNode;
 }
 
 /** What crashed, how often, why, and when it starts again. Nothing where nothing did. */
-export const Crashes = ({ rows, nameOf, logHref, title }: Props) => {
+export const Crashes = ({ rows, nameOf, logHref, title, action }: Props) => {
   const crashed = rows.filter(
     ({ status, nodeHealth }) => status === 'CRASHED' && nodeHealth !== 'UNREACHABLE',
   );
@@ -35,6 +38,7 @@ export const Crashes = ({ rows, nameOf, logHref, title }: Props) => {
       {crashed.length > MAX_TOLD && (
         <p className="muted">and on {plural(crashed.length - MAX_TOLD, 'other')}, in the table below</p>
       )}
+      {action}
     </Banner>
   );
 };

@@ -1,5 +1,5 @@
-import type { PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
-import { Banner } from '../../ui/primitives/banner.tsx';
+import type { PipelineOnNode } from '../../../../schemas/api/pipelines/on-nodes.ts';
+import { Banner } from '../../ui/feedback/banner.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { plural } from '../../ui/text/format.ts';
 

@@ -1,4 +1,4 @@
-import type { PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
+import type { PipelineOnNode } from '../../../../schemas/api/pipelines/on-nodes.ts';
 import { Icon } from '../../ui/primitives/icons.tsx';
 
 /** What runs against what should run: one number when they agree, an arrow when they do not. */

@@ -1,15 +1,16 @@
 import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import { queries } from '../../api/queries.ts';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { queries } from '../../api/queries/index.ts';
 import { useEver } from '../../app/lazy-mount.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import type { GroupAction } from './groups/group-dialogs.tsx';
 import { FleetGroups } from './groups/groups.tsx';
@@ -18,15 +19,9 @@ import { EnrollDialog } from './nodes/enroll-dialog.tsx';
 import type { NodeAction } from './nodes/node-actions.ts';
 import { NodeTable } from './nodes/node-table.tsx';
 
-const NodeDialogs = lazy(() =>
-  import('./nodes/node-dialogs.tsx').then((module) => ({ default: module.NodeDialogs })),
-);
-const CreateNodeDialog = lazy(() =>
-  import('./nodes/create-node.tsx').then((module) => ({ default: module.CreateNodeDialog })),
-);
-const NodeGroupDialogs = lazy(() =>
-  import('./groups/group-dialogs.tsx').then((module) => ({ default: module.NodeGroupDialogs })),
-);
+const NodeDialogs = lazyPart(() => import('./nodes/node-dialogs.tsx'), 'NodeDialogs');
+const CreateNodeDialog = lazyPart(() => import('./nodes/create-node.tsx'), 'CreateNodeDialog');
+const NodeGroupDialogs = lazyPart(() => import('./groups/group-dialogs.tsx'), 'NodeGroupDialogs');
 
 const VIEWS = [
   { value: 'nodes', word: 'Nodes' },

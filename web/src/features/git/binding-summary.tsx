@@ -1,4 +1,4 @@
-import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Commit, Copyable } from '../../ui/primitives/copyable.tsx';

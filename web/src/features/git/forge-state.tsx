@@ -1,10 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
-import type { BoundForge, GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import type { BoundForge } from '../../../../schemas/api/delivery/forges.ts';
+import type { GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
 import { api } from '../../api/client.ts';
+import { Notice } from '../../ui/feedback/notice.tsx';
+import { InlineError } from '../../ui/feedback/page-states.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
-import { Notice } from '../../ui/primitives/notice.tsx';
-import { InlineError } from '../../ui/primitives/page-states.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { sentence } from '../../ui/text/format.ts';
 import { useRenewGit } from './overrides/override-mutations.ts';

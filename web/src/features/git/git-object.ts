@@ -1,5 +1,5 @@
 /** An object that git may own, as people and the loop call it. */
-import type { OwnableKind } from '../../../../schemas/api/git-policy.ts';
+import type { OwnableKind } from '../../../../schemas/api/delivery/git-policy.ts';
 
 export const KIND_LABELS: Record<OwnableKind, { one: string; many: string }> = {
   Pipeline: { one: 'pipeline', many: 'Pipelines' },

@@ -1,17 +1,18 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ComponentType, lazy, Suspense, useState } from 'react';
+import { type ComponentType, Suspense, useState } from 'react';
 import { Navigate, useNavigate, useSearchParams } from 'react-router';
-import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
-import { queries } from '../../api/queries.ts';
+import type { GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { queries } from '../../api/queries/index.ts';
 import { type GitTab, paths } from '../../app/paths.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
+import { EmptyState, Loaded, SkeletonBlock, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
-import { EmptyState, Loaded, SkeletonBlock, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { PageTabs } from '../../ui/primitives/page-tabs.tsx';
 import { BindingLine } from './binding-summary.tsx';
 import { ExportHint } from './export-hint.tsx';
@@ -22,14 +23,10 @@ import { Manifests } from './manifests.tsx';
 import { useSyncNow } from './overrides/override-mutations.ts';
 import { PassesTab } from './passes/passes-tab.tsx';
 
-const PlanTab = lazy(() => import('./plan/plan-tab.tsx').then((module) => ({ default: module.PlanTab })));
-const DriftTab = lazy(() => import('./drift/drift-tab.tsx').then((module) => ({ default: module.DriftTab })));
-const HoldsTab = lazy(() =>
-  import('./overrides/holds-tab.tsx').then((module) => ({ default: module.HoldsTab })),
-);
-const GitSettingsTab = lazy(() =>
-  import('./binding/git-settings-tab.tsx').then((module) => ({ default: module.GitSettingsTab })),
-);
+const PlanTab = lazyPart(() => import('./plan/plan-tab.tsx'), 'PlanTab');
+const DriftTab = lazyPart(() => import('./drift/drift-tab.tsx'), 'DriftTab');
+const HoldsTab = lazyPart(() => import('./overrides/holds-tab.tsx'), 'HoldsTab');
+const GitSettingsTab = lazyPart(() => import('./binding/git-settings-tab.tsx'), 'GitSettingsTab');
 
 interface Tab {
   value: GitTab | 'now';

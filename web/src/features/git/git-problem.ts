@@ -1,5 +1,5 @@
 /** What is wrong between git and the environment now, by the harm that it does. */
-import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/delivery/git-sync.ts';
 import { paths } from '../../app/paths.ts';
 import { plural, sentence } from '../../ui/text/format.ts';
 import { type GitObject, isOwnable } from './git-object.ts';

@@ -1,11 +1,11 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'react-router';
-import { BROKEN_PASS, type GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import { BROKEN_PASS, type GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
 import { paths } from '../../app/paths.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { Banner } from '../../ui/feedback/banner.tsx';
 import { TONE_ICON } from '../../ui/primitives/badge.tsx';
-import { Banner } from '../../ui/primitives/banner.tsx';
 import { Button, ButtonLink } from '../../ui/primitives/button.tsx';
 import { Icon } from '../../ui/primitives/icons.tsx';
 import { Time } from '../../ui/primitives/time.tsx';

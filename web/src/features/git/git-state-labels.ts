@@ -1,7 +1,7 @@
 /** What the git page calls things. */
-import type { PlannedChange } from '../../../../schemas/api/git-plan.ts';
-import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
-import type { Drift } from '../../../../schemas/api/git-words.ts';
+import type { PlannedChange } from '../../../../schemas/api/delivery/git-plan.ts';
+import type { GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
+import type { Drift } from '../../../../schemas/api/delivery/git-words.ts';
 import type { Tone } from '../../ui/primitives/tone.ts';
 
 type Mode = GitSyncStatus['mode'];

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useSearchParams } from 'react-router';
-import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
-import { queries } from '../../api/queries.ts';
+import type { GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
+import { queries } from '../../api/queries/index.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Commit, Copyable } from '../../ui/primitives/copyable.tsx';
 import { Section } from '../../ui/primitives/page.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/delivery/git-sync.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { Button } from '../../ui/primitives/button.tsx';

@@ -1,7 +1,7 @@
 import { memo, useDeferredValue, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'react-router';
 import type { Gate } from '../../../../schemas/api/common.ts';
-import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/delivery/git-sync.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { CommandBlock } from '../../ui/primitives/command-block.tsx';

@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
 import { paths } from '../../app/paths.ts';
 import { shortCommit } from '../../ui/text/format.ts';
 import { forgeLink } from './forge-link.ts';

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { SharedComponent } from '../../../../schemas/api/shared-components.ts';
+import type { SharedComponent } from '../../../../schemas/api/pipelines/shared-components.ts';
 import { api } from '../../api/client.ts';
 import { isProduction, usePlace } from '../../app/scope.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { pipelinesOf } from './shared-component-usage.ts';
 

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import type { Snippet } from '../../../../schemas/api/snippets.ts';
+import type { Snippet } from '../../../../schemas/api/pipelines/snippets.ts';
 import { api } from '../../api/client.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { notify, notifyFailure } from '../../ui/feedback/toast.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { notify, notifyFailure } from '../../ui/primitives/toast.tsx';
 
 interface Props {
   snippet: Snippet | null;

@@ -1,14 +1,14 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { SharedComponent } from '../../../../schemas/api/shared-components.ts';
+import type { SharedComponent } from '../../../../schemas/api/pipelines/shared-components.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { notify, notifyFailure } from '../../ui/feedback/toast.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { notify, notifyFailure } from '../../ui/primitives/toast.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { pipelinesOf, type Use } from './shared-component-usage.ts';
 

@@ -1,5 +1,5 @@
 /** Who uses a shared component, and who has not taken its newest version. Pure. */
-import type { SharedComponent } from '../../../../schemas/api/shared-components.ts';
+import type { SharedComponent } from '../../../../schemas/api/pipelines/shared-components.ts';
 
 export type Use = SharedComponent['usedBy'][number];
 

@@ -1,21 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo } from 'react';
+import { Suspense, useMemo } from 'react';
 import { useSearchParams } from 'react-router';
-import type { SharedComponent } from '../../../../schemas/api/shared-components.ts';
-import { queries } from '../../api/queries.ts';
+import type { SharedComponent } from '../../../../schemas/api/pipelines/shared-components.ts';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { EmptyState, Loaded, SkeletonBlock, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
-import { EmptyState, Loaded, SkeletonBlock, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { momentColumn } from '../../ui/table/time-column.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { behind, KIND_WORD, pipelinesOf } from './shared-component-usage.ts';
 
-const SharedEditor = lazy(() =>
-  import('./shared-component-editor.tsx').then((module) => ({ default: module.SharedEditor })),
-);
+const SharedEditor = lazyPart(() => import('./shared-component-editor.tsx'), 'SharedEditor');
 
 /** In the address, in the place of an id: one that is not made yet. */
 const NEW = 'new';

@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Snippet } from '../../../../schemas/api/snippets.ts';
+import type { Snippet } from '../../../../schemas/api/pipelines/snippets.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { Field, NameField } from '../../ui/form/field.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 
 interface Props {
   opened: boolean;

@@ -1,14 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Snippet } from '../../../../schemas/api/snippets.ts';
+import type { Snippet } from '../../../../schemas/api/pipelines/snippets.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { InlineError } from '../../ui/feedback/page-states.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { Field, NameField } from '../../ui/form/field.tsx';
 import { UnsavedGuard } from '../../ui/form/unsaved-guard.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
-import { InlineError } from '../../ui/primitives/page-states.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { type Purpose, VrlBench } from '../playground/vrl-bench.tsx';
 import { DeleteSnippetDialog } from './delete-snippet.tsx';
 

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
-import type { Snippet } from '../../../../schemas/api/snippets.ts';
-import { queries } from '../../api/queries.ts';
+import type { Snippet } from '../../../../schemas/api/pipelines/snippets.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { Button, IconButton } from '../../ui/primitives/button.tsx';
 import { Copyable } from '../../ui/primitives/copyable.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { momentColumn } from '../../ui/table/time-column.tsx';
 import { DeleteSnippetDialog } from './delete-snippet.tsx';

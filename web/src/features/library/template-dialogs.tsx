@@ -2,16 +2,16 @@ import { Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
-import type { TemplateSummary } from '../../../../schemas/api/templates.ts';
+import type { TemplateSummary } from '../../../../schemas/api/pipelines/templates.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { SelectField } from '../../ui/form/field.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { TemplateForm } from '../pipelines/actions/template-form.tsx';
 
 interface DeleteProps {

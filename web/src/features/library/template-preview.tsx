@@ -1,10 +1,10 @@
 import { Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { TemplateSummary } from '../../../../schemas/api/templates.ts';
-import { queries } from '../../api/queries.ts';
+import type { TemplateSummary } from '../../../../schemas/api/pipelines/templates.ts';
+import { queries } from '../../api/queries/index.ts';
+import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { Graph } from '../pipeline/graph.tsx';
 
 interface Props {

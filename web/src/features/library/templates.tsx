@@ -1,21 +1,20 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import type { TemplateSummary } from '../../../../schemas/api/templates.ts';
-import { queries } from '../../api/queries.ts';
+import type { TemplateSummary } from '../../../../schemas/api/pipelines/templates.ts';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { queries } from '../../api/queries/index.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { EmptyState, Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { Button, IconButton } from '../../ui/primitives/button.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { EmptyState, Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { NewPipelineDialog } from '../pipelines/new-pipeline.tsx';
 import { DeleteTemplateDialog, FromPipelineDialog } from './template-dialogs.tsx';
 
-const TemplateDialog = lazy(() =>
-  import('./template-preview.tsx').then((module) => ({ default: module.TemplateDialog })),
-);
+const TemplateDialog = lazyPart(() => import('./template-preview.tsx'), 'TemplateDialog');
 
 /** Types beyond are counted. */
 const MAX_TYPES = 6;

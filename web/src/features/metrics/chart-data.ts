@@ -1,6 +1,11 @@
 /** From answers to what charts draw. */
-import type { Anomaly } from '../../../../schemas/api/anomalies.ts';
-import type { MetricsMark, MetricsSeries, RateValues } from '../../../../schemas/api/metrics.ts';
+import type { Anomaly } from '../../../../schemas/api/insight/anomalies.ts';
+import type {
+  EnvironmentMark,
+  MetricsMark,
+  MetricsSeries,
+  RateValues,
+} from '../../../../schemas/api/insight/metrics.ts';
 import type { Mark, TimeSeries } from '../../ui/chart/time-series.ts';
 
 export interface Steps {
@@ -59,8 +64,23 @@ export const MARK_COLORS: Readonly<Record<MetricsMark['kind'], string>> = {
   alert: '--chart-5',
 };
 
-export const marksOf = (marks: readonly MetricsMark[]): Mark[] =>
-  marks.map(({ at, kind }) => ({ at: at.getTime(), color: MARK_COLORS[kind], dashed: kind === 'rollout' }));
+/** Those of an environment name their pipelines. */
+export type ChartMark = MetricsMark | EnvironmentMark;
+export const pipelinesOf = (mark: ChartMark): EnvironmentMark['pipelines'] =>
+  'pipelines' in mark ? mark.pipelines : [];
+
+/** `open`: what a click on it does; undefined for nothing. */
+export const marksOf = (
+  marks: readonly ChartMark[],
+  open: (mark: ChartMark) => (() => void) | undefined,
+): Mark[] =>
+  marks.map((mark) => {
+    const opening = open(mark);
+    return {
+      ...{ at: mark.at.getTime(), color: MARK_COLORS[mark.kind], dashed: mark.kind === 'rollout' },
+      ...(opening ? { open: opening } : {}),
+    };
+  });
 
 const ANOMALY_COLORS: Readonly<Record<Anomaly['severity'], string>> = {
   info: '--unknown-fill',

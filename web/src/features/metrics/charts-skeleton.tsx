@@ -1,4 +1,4 @@
-import { SkeletonBlock } from '../../ui/primitives/page-states.tsx';
+import { SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 
 /** In the places of the charts, so that nothing moves when they come. */
 export const ChartsSkeleton = ({ charts }: { charts: number }) => (

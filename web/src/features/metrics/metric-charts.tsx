@@ -1,17 +1,18 @@
 /** The charts of a pipeline, or of all pipelines of a node or an environment. */
 import { useMemo } from 'react';
-import type { Anomaly } from '../../../../schemas/api/anomalies.ts';
-import type { MetricsMark, MetricsSeries } from '../../../../schemas/api/metrics.ts';
+import type { Anomaly } from '../../../../schemas/api/insight/anomalies.ts';
+import type { MetricsSeries } from '../../../../schemas/api/insight/metrics.ts';
 import { TimeChart } from '../../ui/chart/time-chart.tsx';
 import { formatBytesRate, formatLatency, formatPercent, formatRate } from '../../ui/text/format.ts';
-import { type Line, linesOf, marksOf, type Steps, shadesOf, timesOf } from './chart-data.ts';
+import { type ChartMark, type Line, linesOf, type Steps, shadesOf, timesOf } from './chart-data.ts';
+import { useMarks } from './use-marks.ts';
 
 interface Props {
   steps: Steps;
   now: MetricsSeries;
   /** Of the period before. */
   before: MetricsSeries | null;
-  marks?: readonly MetricsMark[];
+  marks?: readonly ChartMark[];
   /** Shaded in the chart of their metric. */
   anomalies?: readonly Anomaly[] | undefined;
   zoom?: (from: number, to: number) => void;
@@ -29,7 +30,7 @@ const LOSSES: readonly Line[] = [
   { name: 'Errors', of: 'errors', color: '--failed-fill' },
   { name: 'Discarded', of: 'discarded', color: '--held-fill' },
 ];
-const NO_MARKS: readonly MetricsMark[] = [];
+const NO_MARKS: readonly ChartMark[] = [];
 const NO_ANOMALIES: readonly Anomaly[] = [];
 
 const milliseconds = (value: number): string => formatLatency(value / 1_000);
@@ -43,7 +44,7 @@ export const MetricCharts = ({
   zoom,
 }: Props) => {
   const times = useMemo(() => timesOf(steps), [steps]);
-  const lines = useMemo(() => marksOf(marks), [marks]);
+  const lines = useMarks(marks);
   const shades = useMemo(() => {
     const end = steps.to.getTime();
     return {

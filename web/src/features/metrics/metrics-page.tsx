@@ -1,15 +1,11 @@
-import { lazy } from 'react';
+import { lazyPart } from '../../api/lazy-part.ts';
 import type { MetricsTab } from '../../app/paths.ts';
 import { useAddressParam } from '../../app/search-params.ts';
 import { Page } from '../../ui/primitives/page.tsx';
 import { PageTabs } from '../../ui/primitives/page-tabs.tsx';
 
-const EnvironmentMetrics = lazy(() =>
-  import('./environment-metrics.tsx').then((module) => ({ default: module.EnvironmentMetrics })),
-);
-const Costs = lazy(() =>
-  import('../analytics/costs-tab.tsx').then((module) => ({ default: module.CostsTab })),
-);
+const EnvironmentMetrics = lazyPart(() => import('./environment-metrics.tsx'), 'EnvironmentMetrics');
+const Costs = lazyPart(() => import('../analytics/costs-tab.tsx'), 'CostsTab');
 
 const TABS: readonly { value: MetricsTab; word: string; Part: typeof EnvironmentMetrics }[] = [
   { value: 'throughput', word: 'Throughput', Part: EnvironmentMetrics },

@@ -49,15 +49,15 @@ export const metricsQueries = {
       refetchInterval: SPARKLINES_MS,
       staleTime: REFRESH_MS,
     }),
-  environment: (
-    environmentId: string,
-    range: '1h' | '6h' | '1d' | '7d',
-    groupBy: 'aggregate' | 'pipeline' | 'node',
-  ) =>
+  environment: (environmentId: string, groupBy: 'aggregate' | 'pipeline' | 'node', wanted: Wanted) =>
     queryOptions({
-      queryKey: ['dashboard.chartMetrics', environmentId, range, groupBy],
-      queryFn: () => api.dashboard.chartMetrics.query({ environmentId, range, groupBy }),
-      ...shared({ minutes: 0, end: null }),
+      queryKey: ['dashboard.chartMetrics', environmentId, groupBy, ...keyOf(wanted)],
+      queryFn: () =>
+        api.dashboard.chartMetrics.query({
+          ...{ environmentId, groupBy, minutes: wanted.minutes },
+          ...endOf(wanted),
+        }),
+      ...shared(wanted),
     }),
   node: (nodeId: string, wanted: Wanted) =>
     queryOptions({

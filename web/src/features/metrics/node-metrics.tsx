@@ -1,18 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { NodeMetrics as Metrics } from '../../../../schemas/api/metrics.ts';
+import type { NodeMetrics as Metrics } from '../../../../schemas/api/insight/metrics.ts';
 import { TimeChart } from '../../ui/chart/time-chart.tsx';
 import type { TimeSeries } from '../../ui/chart/time-series.ts';
+import { Loaded } from '../../ui/feedback/page-states.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { Loaded } from '../../ui/primitives/page-states.tsx';
 import { formatBytes, formatBytesRate, formatPercent, formatRate } from '../../ui/text/format.ts';
-import { linesOf, marksOf, timesOf } from './chart-data.ts';
+import { linesOf, timesOf } from './chart-data.ts';
 import { ChartsSkeleton } from './charts-skeleton.tsx';
 import { MarksList } from './marks-list.tsx';
 import { metricsQueries } from './metrics-queries.ts';
 import { NothingReported } from './nothing-reported.tsx';
 import { useRange } from './range.ts';
 import { RangePicker } from './range-picker.tsx';
+import { useMarks } from './use-marks.ts';
 import './metrics.css';
 
 export const NodeMetrics = ({ nodeId }: { nodeId: string }) => {
@@ -132,7 +133,7 @@ const HostCharts = ({
   const before = useQuery({ ...metricsQueries.node(nodeId, { minutes, end: data.from }), enabled: compares });
   const earlier = (compares && before.data) || null;
   const times = useMemo(() => timesOf(data), [data]);
-  const marks = useMemo(() => marksOf(data.marks), [data]);
+  const marks = useMarks(data.marks);
   const charts = useMemo(
     () =>
       CHARTS.filter(({ measures }) => measures.some(({ of }) => isKnown(data, of))).map((chart) => ({

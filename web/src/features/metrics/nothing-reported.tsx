@@ -1,4 +1,4 @@
-import { EmptyState } from '../../ui/primitives/page-states.tsx';
+import { EmptyState } from '../../ui/feedback/page-states.tsx';
 
 export const NothingReported = () => (
   <EmptyState icon="metrics" title="Nothing was reported in this time">

@@ -3,18 +3,22 @@
  * they take in. Of a sink, the bytes that it sends, since those it takes in are not counted.
  */
 import { useMemo } from 'react';
-import type { MetricsSeries } from '../../../../schemas/api/metrics.ts';
+import type { MetricsSeries } from '../../../../schemas/api/insight/metrics.ts';
 import { TimeChart } from '../../ui/chart/time-chart.tsx';
 import { formatBytesRate, formatRate } from '../../ui/text/format.ts';
-import { COLORS, type Steps, timesOf } from './chart-data.ts';
+import { type ChartMark, COLORS, type Steps, timesOf } from './chart-data.ts';
+import { useMarks } from './use-marks.ts';
 
 interface Props {
   steps: Steps;
   series: readonly MetricsSeries[];
+  marks?: readonly ChartMark[];
   zoom?: (from: number, to: number) => void;
 }
 
-export const PartsCharts = ({ steps, series, zoom }: Props) => {
+const NO_MARKS: readonly ChartMark[] = [];
+
+export const PartsCharts = ({ steps, series, marks = NO_MARKS, zoom }: Props) => {
   const times = useMemo(() => timesOf(steps), [steps]);
   const largest = useMemo(() => series.slice(0, COLORS.length), [series]);
   const lines = useMemo(() => {
@@ -33,7 +37,7 @@ export const PartsCharts = ({ steps, series, zoom }: Props) => {
     };
   }, [largest]);
   const isOfComponents = series.some(({ kind }) => kind !== undefined);
-  const common = { times, ...(zoom ? { zoom } : {}) };
+  const common = { times, marks: useMarks(marks), ...(zoom ? { zoom } : {}) };
   return (
     <>
       <div className="charts">

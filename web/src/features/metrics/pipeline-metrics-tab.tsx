@@ -1,10 +1,10 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { PipelineMetrics } from '../../../../schemas/api/metrics.ts';
+import type { PipelineMetrics } from '../../../../schemas/api/insight/metrics.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
+import { Loaded } from '../../ui/feedback/page-states.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { Loaded } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { anomalyQueries } from '../anomalies/anomaly-queries.ts';
 import { PipelineAnomalies } from '../anomalies/pipeline-anomalies.tsx';

@@ -1,14 +1,14 @@
 import { Group, Input } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { TeamSummary } from '../../../../schemas/api/people.ts';
+import type { TeamSummary } from '../../../../schemas/api/identity/people.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
+import { EmptyState, InlineError, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { NameField } from '../../ui/form/field.tsx';
 import { Button, ButtonLink } from '../../ui/primitives/button.tsx';
 import { Copyable } from '../../ui/primitives/copyable.tsx';
-import { EmptyState, InlineError, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 
 /** Signed in, and nothing to look at yet: no team, or a team without an environment. */

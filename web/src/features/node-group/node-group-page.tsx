@@ -1,19 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo, useState } from 'react';
+import { Suspense, useMemo, useState } from 'react';
 import { useNavigate, useParams, useSearchParams } from 'react-router';
-import type { GroupHealth, NodeGroup, NodeInGroup } from '../../../../schemas/api/node-groups.ts';
-import { queries } from '../../api/queries.ts';
+import type { GroupHealth, NodeGroup, NodeInGroup } from '../../../../schemas/api/fleet/node-groups.ts';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { queries } from '../../api/queries/index.ts';
 import { useEver } from '../../app/lazy-mount.ts';
 import { paths, UNGROUPED } from '../../app/paths.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
-import { Badge } from '../../ui/primitives/badge.tsx';
-import { Button } from '../../ui/primitives/button.tsx';
-import { ShortId } from '../../ui/primitives/copyable.tsx';
-import { CountBar } from '../../ui/primitives/count-bar.tsx';
-import { Fact } from '../../ui/primitives/fact.tsx';
-import { Labels } from '../../ui/primitives/labels.tsx';
-import { Page } from '../../ui/primitives/page.tsx';
 import {
   EmptyState,
   ErrorState,
@@ -21,7 +15,14 @@ import {
   Loaded,
   SkeletonBlock,
   SkeletonRows,
-} from '../../ui/primitives/page-states.tsx';
+} from '../../ui/feedback/page-states.tsx';
+import { Badge } from '../../ui/primitives/badge.tsx';
+import { Button } from '../../ui/primitives/button.tsx';
+import { ShortId } from '../../ui/primitives/copyable.tsx';
+import { CountBar } from '../../ui/primitives/count-bar.tsx';
+import { Fact } from '../../ui/primitives/fact.tsx';
+import { Labels } from '../../ui/primitives/labels.tsx';
+import { Page } from '../../ui/primitives/page.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { HealthBadge } from '../../ui/primitives/status-badge.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
@@ -34,9 +35,7 @@ import { useUiEdits } from '../ownership/git-edits.tsx';
 import { ManifestProblems, OwnerCell } from '../ownership/manifest-owner.tsx';
 import { type SourcedLabel, SourcedLabels } from '../ownership/sourced-labels.tsx';
 
-const NodeGroupDialogs = lazy(() =>
-  import('../fleet/groups/group-dialogs.tsx').then((module) => ({ default: module.NodeGroupDialogs })),
-);
+const NodeGroupDialogs = lazyPart(() => import('../fleet/groups/group-dialogs.tsx'), 'NodeGroupDialogs');
 
 /** A group, or with the id `__ungrouped__` the nodes that no group wants. */
 export const GroupPage = () => {

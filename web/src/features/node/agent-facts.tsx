@@ -1,4 +1,4 @@
-import type { FleetNode } from '../../../../schemas/api/fleet.ts';
+import type { FleetNode } from '../../../../schemas/api/fleet/fleet.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Fact } from '../../ui/primitives/fact.tsx';
 import { formatDuration } from '../../ui/text/format.ts';

@@ -1,13 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
-import type { FleetNode, PendingUpdate } from '../../../../schemas/api/fleet.ts';
+import type { FleetNode, PendingUpdate } from '../../../../schemas/api/fleet/fleet.ts';
 import { api } from '../../api/client.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { InlineError } from '../../ui/feedback/page-states.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
-import { InlineError } from '../../ui/primitives/page-states.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { sentence } from '../../ui/text/format.ts';
 import { useRenewFleet } from '../fleet/nodes/node-actions.ts';
 

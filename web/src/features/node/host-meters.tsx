@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { FleetNode } from '../../../../schemas/api/fleet.ts';
+import type { FleetNode } from '../../../../schemas/api/fleet/fleet.ts';
 import { formatBytes, formatBytesRate, formatPercent } from '../../ui/text/format.ts';
 
 const Meter = ({ name, text, share }: { name: string; text: string; share: number | null }) => (

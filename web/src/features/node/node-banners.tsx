@@ -1,8 +1,8 @@
 /** What is wrong with a node as a whole. */
 import { Link } from 'react-router';
-import type { FleetNode } from '../../../../schemas/api/fleet.ts';
+import type { FleetNode } from '../../../../schemas/api/fleet/fleet.ts';
 import { paths } from '../../app/paths.ts';
-import { Banner } from '../../ui/primitives/banner.tsx';
+import { Banner } from '../../ui/feedback/banner.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 
 export const NodeBanner = ({ env, node }: { env: string; node: FleetNode }) => {

@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import type { FleetNode } from '../../../../schemas/api/fleet.ts';
+import type { FleetNode } from '../../../../schemas/api/fleet/fleet.ts';
 import { paths, UNGROUPED } from '../../app/paths.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { ShortId } from '../../ui/primitives/copyable.tsx';

@@ -1,6 +1,6 @@
 import { Menu } from '@mantine/core';
 import { useRef } from 'react';
-import type { FleetNode } from '../../../../schemas/api/fleet.ts';
+import type { FleetNode } from '../../../../schemas/api/fleet/fleet.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { Button, IconButton } from '../../ui/primitives/button.tsx';

@@ -1,18 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useRef, useState } from 'react';
+import { Suspense, useRef, useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
-import type { FleetNode } from '../../../../schemas/api/fleet.ts';
-import type { PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
-import { queries } from '../../api/queries.ts';
+import type { FleetNode } from '../../../../schemas/api/fleet/fleet.ts';
+import type { PipelineOnNode } from '../../../../schemas/api/pipelines/on-nodes.ts';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { queries } from '../../api/queries/index.ts';
 import { useEver } from '../../app/lazy-mount.ts';
 import { paths } from '../../app/paths.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
+import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { LazyLogViewer } from '../../ui/log/lazy-log-viewer.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Page, Section } from '../../ui/primitives/page.tsx';
-import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { HealthBadge } from '../../ui/primitives/status-badge.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { plural } from '../../ui/text/format.ts';
@@ -30,12 +31,8 @@ import { NodeBanner } from './node-banners.tsx';
 import { NodeFacts } from './node-facts.tsx';
 import { NodeMenu } from './node-menu.tsx';
 
-const NodeMetrics = lazy(() =>
-  import('../metrics/node-metrics.tsx').then((module) => ({ default: module.NodeMetrics })),
-);
-const NodeDialogs = lazy(() =>
-  import('../fleet/nodes/node-dialogs.tsx').then((module) => ({ default: module.NodeDialogs })),
-);
+const NodeMetrics = lazyPart(() => import('../metrics/node-metrics.tsx'), 'NodeMetrics');
+const NodeDialogs = lazyPart(() => import('../fleet/nodes/node-dialogs.tsx'), 'NodeDialogs');
 
 const columns: Column<PipelineOnNode>[] = [
   {

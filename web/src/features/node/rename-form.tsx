@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../../schemas/api/fleet/fleet.ts';
 import { api } from '../../api/client.ts';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { Field } from '../../ui/form/field.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { useRenewFleet } from '../fleet/nodes/node-actions.ts';
 
 const MAX_NAME = 253;

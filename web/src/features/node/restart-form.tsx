@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
-import type { NodeSummary } from '../../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../../schemas/api/fleet/fleet.ts';
 import { api } from '../../api/client.ts';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { processesOn, useRenewFleet } from '../fleet/nodes/node-actions.ts';
 
 export const RestartForm = ({ node, close }: { node: NodeSummary; close: () => void }) => {

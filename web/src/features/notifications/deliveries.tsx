@@ -1,13 +1,13 @@
 import { Group, Stack } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { NotificationDelivery, WebhookEndpoint } from '../../../../schemas/api/notifications.ts';
-import { queries } from '../../api/queries.ts';
+import type { NotificationDelivery, WebhookEndpoint } from '../../../../schemas/api/insight/notifications.ts';
+import { queries } from '../../api/queries/index.ts';
+import { Notice } from '../../ui/feedback/notice.tsx';
+import { EmptyState, InlineError, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { useReportedMutation } from '../../ui/form/reported-mutation.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
-import { Notice } from '../../ui/primitives/notice.tsx';
-import { EmptyState, InlineError, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { redeliver, renewEndpoints, sendTest } from './endpoint-calls.ts';

@@ -1,6 +1,6 @@
 /** Endpoints of a team and of an environment have procedures of their own, which do the same. */
 import type { QueryClient } from '@tanstack/react-query';
-import type { NotificationDelivery, WebhookEndpoint } from '../../../../schemas/api/notifications.ts';
+import type { NotificationDelivery, WebhookEndpoint } from '../../../../schemas/api/insight/notifications.ts';
 import { api } from '../../api/client.ts';
 
 type Endpoint = Pick<WebhookEndpoint, 'id' | 'teamId' | 'environmentId' | 'enabled'>;
@@ -21,15 +21,16 @@ export const redeliver = (
     ? api.webhookEndpoint.redeliver.mutate({ deliveryId, teamId })
     : api.alert.redeliver.mutate({ deliveryId });
 
-export async function toggleEndpoint({ id, teamId, environmentId, enabled }: Endpoint): Promise<void> {
-  if (environmentId === null) await api.webhookEndpoint.toggleEnabled.mutate({ id, teamId });
-  else await api.alert.updateWebhook.mutate({ id, enabled: !enabled });
-}
+/** Answers what became of it where git describes the endpoint, as `deleteEndpoint` does. */
+export const toggleEndpoint = ({ id, teamId, environmentId, enabled }: Endpoint): Promise<unknown> =>
+  environmentId === null
+    ? api.webhookEndpoint.toggleEnabled.mutate({ id, teamId })
+    : api.alert.updateWebhook.mutate({ id, enabled: !enabled });
 
-export async function deleteEndpoint({ id, teamId, environmentId }: Endpoint): Promise<void> {
-  if (environmentId === null) await api.webhookEndpoint.delete.mutate({ id, teamId });
-  else await api.alert.deleteWebhook.mutate({ id });
-}
+export const deleteEndpoint = ({ id, teamId, environmentId }: Endpoint): Promise<unknown> =>
+  environmentId === null
+    ? api.webhookEndpoint.delete.mutate({ id, teamId })
+    : api.alert.deleteWebhook.mutate({ id });
 
 /** Reads again what the page shows of endpoints. */
 export async function renewEndpoints(queryClient: QueryClient): Promise<void> {

@@ -1,11 +1,12 @@
 import { Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { WebhookEndpoint } from '../../../../schemas/api/notifications.ts';
+import type { WebhookEndpoint } from '../../../../schemas/api/insight/notifications.ts';
 import { api } from '../../api/client.ts';
 import { DoneAction, MutationForm } from '../../ui/form/mutation-form.tsx';
 import { CommandBlock } from '../../ui/primitives/command-block.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
+import { BecomesNotice, useBecameGit } from '../ownership/git-edits.tsx';
 import { deleteEndpoint, renewEndpoints } from './endpoint-calls.ts';
 import { EndpointForm } from './endpoint-form.tsx';
 import { endpointName } from './endpoint-text.ts';
@@ -90,8 +91,9 @@ const RotateForm = ({ endpoint: { id, teamId }, close }: FormProps) => {
 
 const DeleteForm = ({ endpoint, close }: FormProps) => {
   const queryClient = useQueryClient();
+  const became = useBecameGit();
   const remove = useMutation({
-    mutationFn: () => deleteEndpoint(endpoint),
+    mutationFn: async () => became(await deleteEndpoint(endpoint)),
     onSuccess: async () => {
       await renewEndpoints(queryClient);
       close();
@@ -99,6 +101,7 @@ const DeleteForm = ({ endpoint, close }: FormProps) => {
   });
   return (
     <MutationForm mutation={remove} close={close} submit="Delete the endpoint" working="Deleting…" danger>
+      <BecomesNotice git={endpoint.git} what="Deleting it" />
       <p>
         Nothing is sent to <strong>{endpointName(endpoint)}</strong> any more, and the history of its
         deliveries is deleted. To pause it instead, disable it.

@@ -1,6 +1,6 @@
 /** An endpoint as it is typed. */
-import type { AlertRule } from '../../../../schemas/api/alerts.ts';
-import type { NotificationFormat, WebhookEndpoint } from '../../../../schemas/api/notifications.ts';
+import type { AlertRule } from '../../../../schemas/api/insight/alerts.ts';
+import type { NotificationFormat, WebhookEndpoint } from '../../../../schemas/api/insight/notifications.ts';
 import { type LabelRow, labelsOf } from '../../ui/form/label-rows.ts';
 import { METRICS } from '../alerts/rule-text.ts';
 import { formatText, typedUrl, urlOf } from './endpoint-text.ts';
@@ -53,7 +53,7 @@ export function changeOf(draft: EndpointDraft, before: WebhookEndpoint | null) {
     ? draft.replacesHeaders && (hasHeaders || before.headerNames.length > 0)
     : hasHeaders;
   return {
-    ...(before && before.url === url ? {} : { url }),
+    ...(before && (before.urlRef !== null || before.url === url) ? {} : { url }),
     ...(before?.format === draft.format ? {} : { format: draft.format }),
     ...(sendsHeaders ? { headers } : {}),
   };

@@ -1,7 +1,7 @@
 import { Checkbox } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { WebhookEndpoint } from '../../../../schemas/api/notifications.ts';
+import type { WebhookEndpoint } from '../../../../schemas/api/insight/notifications.ts';
 import { api } from '../../api/client.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { CheckboxField } from '../../ui/form/checkbox-field.tsx';
@@ -10,6 +10,7 @@ import { LabelEditor } from '../../ui/form/label-editor.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { RadioField } from '../../ui/form/radio-field.tsx';
 import { METRICS } from '../alerts/rule-text.ts';
+import { BecomesNotice, MadeHereNotice, useBecameGit } from '../ownership/git-edits.tsx';
 import { renewEndpoints } from './endpoint-calls.ts';
 import { changeOf, draftOf, type EndpointDraft, missingOf, newDraft } from './endpoint-draft.ts';
 import { FORMATS, formatText } from './endpoint-text.ts';
@@ -34,11 +35,13 @@ export const EndpointForm = ({ endpoint, done, close }: Props) => {
   const isAdmin = team.role === 'ADMIN';
   const [draft, setDraft] = useState(() => (endpoint ? draftOf(endpoint) : newDraft(isAdmin)));
   const set = (change: Partial<EndpointDraft>): void => setDraft((before) => ({ ...before, ...change }));
+  const became = useBecameGit();
   const save = useMutation({
-    mutationFn: (): Promise<string | null> =>
-      draft.isOfTeam
-        ? saveOfTeam(draft, endpoint, team.id)
-        : saveOfEnvironment(draft, endpoint, environment.id),
+    async mutationFn(): Promise<string | null> {
+      if (draft.isOfTeam) return saveOfTeam(draft, endpoint, team.id);
+      became(await saveOfEnvironment(draft, endpoint, environment.id));
+      return null;
+    },
     onSuccess: async (secret) => {
       await renewEndpoints(queryClient);
       done(secret);
@@ -54,6 +57,7 @@ export const EndpointForm = ({ endpoint, done, close }: Props) => {
       disabled={missingOf(draft, endpoint) !== ''}
       autoComplete="off"
     >
+      <BecomesNotice git={endpoint?.git ?? null} />
       {!endpoint && isAdmin && (
         <RadioField
           label="Sends alerts of"
@@ -69,6 +73,7 @@ export const EndpointForm = ({ endpoint, done, close }: Props) => {
           onChange={(value) => set({ isOfTeam: value === 'team' })}
         />
       )}
+      {!endpoint && !draft.isOfTeam && <MadeHereNotice kind="WebhookEndpoint" many="Webhook endpoints" />}
       {draft.isOfTeam && <NameField value={draft.name} onChange={(name) => set({ name })} autoFocus />}
       <SelectField
         label="Format"
@@ -77,16 +82,23 @@ export const EndpointForm = ({ endpoint, done, close }: Props) => {
         options={FORMATS}
         hint={text.hint}
       />
-      <Field
-        label={text.address}
-        value={draft.url}
-        onChange={(url) => set({ url })}
-        placeholder={text.placeholder}
-        maxLength={2_000}
-        autoComplete="off"
-        mono
-        required
-      />
+      {endpoint?.urlRef ? (
+        <p className="muted">
+          The address is in the secret <span className="mono">{endpoint.urlRef}</span>: change its value in
+          Secrets.
+        </p>
+      ) : (
+        <Field
+          label={text.address}
+          value={draft.url}
+          onChange={(url) => set({ url })}
+          placeholder={text.placeholder}
+          maxLength={2_000}
+          autoComplete="off"
+          mono
+          required
+        />
+      )}
       {draft.isOfTeam && <EventsField draft={draft} set={set} />}
       <SecretField draft={draft} set={set} endpoint={endpoint} />
       {draft.format !== 'email' && <HeadersField draft={draft} set={set} endpoint={endpoint} />}
@@ -112,12 +124,12 @@ async function saveOfEnvironment(
   draft: EndpointDraft,
   endpoint: WebhookEndpoint | null,
   environmentId: string,
-): Promise<null> {
+): Promise<unknown> {
   const { url, ...change } = changeOf(draft, endpoint);
   const fields = { ...change, ...(draft.secret ? { hmacSecret: draft.secret } : {}) };
-  if (endpoint) await api.alert.updateWebhook.mutate({ id: endpoint.id, ...fields, ...(url ? { url } : {}) });
-  else await api.alert.createWebhook.mutate({ environmentId, ...fields, url: url ?? draft.url });
-  return null;
+  return endpoint
+    ? api.alert.updateWebhook.mutate({ id: endpoint.id, ...fields, ...(url ? { url } : {}) })
+    : api.alert.createWebhook.mutate({ environmentId, ...fields, url: url ?? draft.url });
 }
 
 const EventsField = ({ draft, set }: PartProps) => (
@@ -143,6 +155,13 @@ const EventsField = ({ draft, set }: PartProps) => (
 const SecretField = ({ draft, set, endpoint }: PartProps & Pick<Props, 'endpoint'>) => {
   const { key } = formatText(draft.format);
   if (key === undefined && draft.format !== 'standard') return null;
+  if (endpoint?.git)
+    return (
+      <p className="muted">
+        Git holds no values of secrets: the manifest names one of the environment (
+        <span className="mono">secretRef</span>), whose value is changed in Secrets.
+      </p>
+    );
   const has = endpoint?.hasSecret === true && endpoint.format === draft.format;
   const hint = has
     ? key
@@ -183,7 +202,12 @@ const HeadersField = ({ draft, set, endpoint }: PartProps & Pick<Props, 'endpoin
           noun="header"
           rows={draft.headers}
           onChange={(headers) => set({ headers })}
-          hint="Sent along with each message, for example Authorization."
+          hint={
+            endpoint?.git
+              ? // biome-ignore lint/suspicious/noTemplateCurlyInString: the placeholder as users write it
+                'They are written to git as they stand here: write a secret as its placeholder, such as ${SVC_SECRET_TOKEN}.'
+              : 'Sent along with each message, for example Authorization.'
+          }
         />
       )}
     </>

@@ -3,7 +3,7 @@ import type {
   NotificationDelivery,
   NotificationFormat,
   WebhookEndpoint,
-} from '../../../../schemas/api/notifications.ts';
+} from '../../../../schemas/api/insight/notifications.ts';
 import type { Tone } from '../../ui/primitives/tone.ts';
 import { plural } from '../../ui/text/format.ts';
 

@@ -1,19 +1,21 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useState } from 'react';
-import type { WebhookEndpoint } from '../../../../schemas/api/notifications.ts';
-import { queries } from '../../api/queries.ts';
+import type { WebhookEndpoint } from '../../../../schemas/api/insight/notifications.ts';
+import { queries } from '../../api/queries/index.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { type Place, usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { useReportedMutation } from '../../ui/form/reported-mutation.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { RowMenu, type RowMenuItem } from '../../ui/primitives/row-menu.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { METRICS } from '../alerts/rule-text.ts';
+import { useBecameGit, useUiEdits } from '../ownership/git-edits.tsx';
+import { OwnerCell } from '../ownership/manifest-owner.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { isOfTeam, renewEndpoints, toggleEndpoint } from './endpoint-calls.ts';
 import { type EndpointAction, EndpointDialogs } from './endpoint-dialogs.tsx';
@@ -45,6 +47,12 @@ const columns = (place: Place, acts: Acts): Column<WebhookEndpoint>[] => [
       <span data-tip={row.url}>
         <b>{endpointName(row)}</b>
         {row.name !== null && <span className="muted"> {addressText(row)}</span>}
+        {row.git && (
+          <span className="muted">
+            {' '}
+            <OwnerCell env={place.environment.id} owned={{ name: endpointName(row), git: row.git }} short />
+          </span>
+        )}
       </span>
     ),
   },
@@ -126,7 +134,11 @@ const EndpointMenu = ({
   showDeliveries,
   toggle,
 }: Acts & { endpoint: WebhookEndpoint; mayNot: string | null }) => {
-  const disabled = mayNot !== null;
+  const { git } = endpoint;
+  const edits = useUiEdits(git !== null);
+  const reason =
+    mayNot ?? (git && edits === 'refuse' ? `Described at ${git.path}:${git.line}: change it there` : null);
+  const disabled = reason !== null;
   const items: RowMenuItem[] = [
     { word: 'Show deliveries and test', icon: 'deploy', run: () => showDeliveries(endpoint.id) },
     { word: 'Change', icon: 'pencil', disabled, run: () => act({ kind: 'edit', endpoint }) },
@@ -152,7 +164,7 @@ const EndpointMenu = ({
     <RowMenu
       label={`Actions of ${endpointName(endpoint)}`}
       items={items}
-      reasons={mayNot === null ? [] : [mayNot]}
+      reasons={reason === null ? [] : [reason]}
     />
   );
 };
@@ -165,10 +177,11 @@ export const EndpointsTab = () => {
   const ofEnvironment = useQuery(queries.alertWebhooks(place.environment.id));
   const [action, setAction] = useState<EndpointAction | null>(null);
   const [shownId, showDeliveries] = useAddressParam('deliveries', { replace: true });
+  const became = useBecameGit();
   const toggle = useReportedMutation(() => renewEndpoints(queryClient), {
-    run: toggleEndpoint,
-    done: (_, endpoint: WebhookEndpoint) =>
-      `${endpointName(endpoint)} is ${endpoint.enabled ? 'disabled' : 'enabled'}`,
+    run: async (endpoint: WebhookEndpoint) => became(await toggleEndpoint(endpoint)),
+    done: (isInGit, endpoint: WebhookEndpoint) =>
+      isInGit ? null : `${endpointName(endpoint)} is ${endpoint.enabled ? 'disabled' : 'enabled'}`,
     failed: 'It was not changed',
   });
   const tableColumns = columns(place, {

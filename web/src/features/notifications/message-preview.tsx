@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { NotificationFormat } from '../../../../schemas/api/notifications.ts';
-import { queries } from '../../api/queries.ts';
+import type { NotificationFormat } from '../../../../schemas/api/insight/notifications.ts';
+import { queries } from '../../api/queries/index.ts';
+import { Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { CommandBlock } from '../../ui/primitives/command-block.tsx';
-import { Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 
 interface Props {
   teamId: string;

@@ -4,7 +4,7 @@ import type {
   NodeCounts,
   PipelineCounts,
   PipelineState,
-} from '../../../../schemas/api/dashboard.ts';
+} from '../../../../schemas/api/insight/dashboard.ts';
 import { paths } from '../../app/paths.ts';
 import { type Count, CountBar } from '../../ui/primitives/count-bar.tsx';
 import { EnvironmentTag } from '../../ui/primitives/environment-tag.tsx';

@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import type { EnvironmentOverview } from '../../../../schemas/api/dashboard.ts';
+import type { EnvironmentOverview } from '../../../../schemas/api/insight/dashboard.ts';
 import { paths } from '../../app/paths.ts';
 import { TONE_ICON } from '../../ui/primitives/badge.tsx';
 import { Icon } from '../../ui/primitives/icons.tsx';

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { NodeCard } from '../../../../schemas/api/dashboard.ts';
-import { queries } from '../../api/queries.ts';
+import type { NodeCard } from '../../../../schemas/api/insight/dashboard.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { EnvironmentTag } from '../../ui/primitives/environment-tag.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { HealthBadge } from '../../ui/primitives/status-badge.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { formatPercent, plural } from '../../ui/text/format.ts';

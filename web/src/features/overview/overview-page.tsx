@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import type { EnvironmentOverview } from '../../../../schemas/api/dashboard.ts';
-import { queries } from '../../api/queries.ts';
+import type { EnvironmentOverview } from '../../../../schemas/api/insight/dashboard.ts';
+import { queries } from '../../api/queries/index.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
-import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { EnvironmentCard } from './environment-card.tsx';
 import { NodesToLookAt } from './node-cards.tsx';

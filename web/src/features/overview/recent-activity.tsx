@@ -2,14 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import type { RecentAuditEntry } from '../../../../schemas/api/dashboard.ts';
-import type { EnvironmentSummary } from '../../../../schemas/api/environments.ts';
-import { queries } from '../../api/queries.ts';
+import type { EnvironmentSummary } from '../../../../schemas/api/fleet/environments.ts';
+import type { RecentAuditEntry } from '../../../../schemas/api/insight/dashboard.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { EnvironmentTag } from '../../ui/primitives/environment-tag.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { plural, shortCommit } from '../../ui/text/format.ts';
 import { subjectHref, whatWasDone, whoDidIt } from '../audit/event-text.ts';

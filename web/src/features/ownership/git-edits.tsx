@@ -2,14 +2,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from 'react-router';
 import type { GitOrigin } from '../../../../schemas/api/common.ts';
-import type { GitPolicy, OwnableKind } from '../../../../schemas/api/git-policy.ts';
-import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
-import { becameOf } from '../../../../schemas/api/git-words.ts';
-import { queries } from '../../api/queries.ts';
+import type { GitPolicy, OwnableKind } from '../../../../schemas/api/delivery/git-policy.ts';
+import type { GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
+import { becameOf } from '../../../../schemas/api/delivery/git-words.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
-import { Notice } from '../../ui/primitives/notice.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { shortCommit } from '../../ui/text/format.ts';
 
 export type UiEdits = GitPolicy['uiEdits'];
@@ -68,8 +68,7 @@ export const BecomesNotice = ({ git, what = 'What you save' }: { git: GitOrigin 
       <span className="mono">
         {git.path}:{git.line}
       </span>
-      . {what}
-      {BECOMES[edits]}.
+      . {what} {BECOMES[edits]}.
     </Notice>
   );
 };

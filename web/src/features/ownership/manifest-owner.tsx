@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import type { Condition, GitOrigin } from '../../../../schemas/api/common.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { IconButton } from '../../ui/primitives/button.tsx';

@@ -1,12 +1,12 @@
 import { Group, Stack } from '@mantine/core';
 /** Somebody else has saved meanwhile: take theirs and keep mine as text, or look at the difference and overwrite. */
 import { useQuery } from '@tanstack/react-query';
-import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { api } from '../../api/client.ts';
 import { Diff, DiffLayout } from '../../ui/code/lazy-code.tsx';
+import { InlineError, Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { InlineError, Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { type EditorGraph, sentGraph } from './model/graph.ts';
 

@@ -1,6 +1,6 @@
 /** What the parts of the editor share. */
 import { createContext, useContext } from 'react';
-import type { SharedComponent } from '../../../../schemas/api/shared-components.ts';
+import type { SharedComponent } from '../../../../schemas/api/pipelines/shared-components.ts';
 import type { Selection } from './model/editor-state.ts';
 import type { EditorGraph } from './model/graph.ts';
 import type { Problem } from './model/problems.ts';

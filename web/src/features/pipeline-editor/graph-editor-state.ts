@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
-import { queries } from '../../api/queries.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
+import { queries } from '../../api/queries/index.ts';
 import { type Change, type Editor, type Focus, newId } from './editor-context.ts';
 import { type PanelName, panelNamed } from './inspector/side-panels.tsx';
 import {

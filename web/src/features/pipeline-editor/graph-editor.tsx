@@ -2,16 +2,18 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { useEffect, useRef, useState } from 'react';
 import { Link } from 'react-router';
-import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
+import { InlineError } from '../../ui/feedback/page-states.tsx';
 import { UnsavedGuard } from '../../ui/form/unsaved-guard.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
-import { Notice } from '../../ui/primitives/notice.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
-import { InlineError } from '../../ui/primitives/page-states.tsx';
+import { AssistantProvider } from '../assistant/open-assistant.tsx';
 import { FixedNotice, useFixed } from '../pipelines/actions/edit-lock.tsx';
+import { applyProgram } from './apply-program.ts';
 import { Canvas } from './canvas/canvas.tsx';
 import { Catalogue } from './canvas/catalogue.tsx';
 import { useDrawing } from './canvas/drawing.ts';
@@ -120,113 +122,120 @@ export const GraphEditor = ({ pipeline }: { pipeline: Pipeline }) => {
 
   return (
     <EditorProvider value={editor}>
-      <Page
-        title={readOnly ? `Graph of ${pipeline.name}` : `Edit ${pipeline.name}`}
-        back={{ to: paths.pipeline(env, pipeline.id), word: 'Pipeline' }}
-        beside={
-          <>
-            {dirty && <Badge tone="moving">Unsaved changes</Badge>}
-            <span className="editor-saved" role="status">
-              {saved && !dirty && !isBehind && (
-                <SavedNote
-                  deployable={saved.deployable}
-                  to={paths.pipeline(env, pipeline.id, { deploy: '1' })}
-                />
-              )}
-            </span>
-            {readOnly && (
-              <Badge tone="unknown" icon="shield">
-                Read-only
-              </Badge>
-            )}
-          </>
-        }
-        actions={
-          <Toolbar
-            undoWord={undoWord(state.history)}
-            redoWord={redoWord(state.history)}
-            undo={base.undo}
-            redo={base.redo}
-            arrange={drawing.arrange}
-            fit={drawing.fit}
-            save={readOnly ? null : () => void save()}
-            saving={saving.pending}
-            dirty={dirty}
-            readOnly={readOnly}
-          />
-        }
+      <AssistantProvider
+        pipeline={{
+          ...{ id: pipeline.id, name: pipeline.name, applyHere: readOnly ? undefined : applyProgram(editor) },
+          blocked: dirty ? 'Save the drawing first: the assistant changes what is saved.' : null,
+        }}
       >
-        <FixedNotice env={env} role={team.role} pipeline={pipeline} />
-        {saving.error !== null && <InlineError error={saving.error} />}
-        {isBehind && dirty && (
-          <Notice icon="warning" tone="held">
-            Somebody else has saved this graph since you began.{' '}
-            <Button size="small" onClick={() => setComparing(true)}>
-              Compare
-            </Button>
-          </Notice>
-        )}
-        <div className="editor" data-stacked={stacked || undefined} data-read-only={readOnly || undefined}>
-          {!stacked && !readOnly && <Catalogue add={drawing.add} />}
-          <div className="editor-middle" data-panel={shown}>
-            <Canvas
-              stacked={stacked}
-              empty={
-                <EmptyCanvas
-                  addSource={() => {
-                    if (stacked) show('add');
-                    requestAnimationFrame(() =>
-                      document.querySelector<HTMLElement>('.catalogue-search input')?.focus(),
-                    );
-                  }}
-                  pasteYaml={() => show('yaml')}
-                />
-              }
-            />
-            <p className="editor-refusal" role="status" data-shown={base.refusal !== '' || undefined}>
-              {base.refusal}
-            </p>
-            <Panels
-              label="Parts of the editor"
-              names={below}
-              shown={shown}
-              show={show}
-              problemCount={editor.problems.length}
-              panels={panels}
-            />
-          </div>
-          {!stacked && <Inspector {...actions} />}
-        </div>
-        <ConflictDialog
-          opened={saving.conflict || comparing}
-          pipelineId={pipeline.id}
-          mine={graph}
-          saving={saving.pending}
-          error={saving.error}
-          load={({ pipeline: theirs, myYaml }) => {
-            base.load(theirs);
-            setYamlDraft(myYaml);
-            show('yaml');
-            closeConflict();
-          }}
-          overwrite={async ({ pipeline: theirs }) => {
-            if (await saving.save(graph, theirs.graphRevision)) closeConflict();
-          }}
-          close={closeConflict}
-        />
-        <UnsavedGuard
-          unsaved={dirty || yamlDraft !== null}
-          text={
-            yamlDraft === null
-              ? 'What you have drawn is not saved.'
-              : 'The YAML that you edited is not applied to the drawing.'
+        <Page
+          title={readOnly ? `Graph of ${pipeline.name}` : `Edit ${pipeline.name}`}
+          back={{ to: paths.pipeline(env, pipeline.id), word: 'Pipeline' }}
+          beside={
+            <>
+              {dirty && <Badge tone="moving">Unsaved changes</Badge>}
+              <span className="editor-saved" role="status">
+                {saved && !dirty && !isBehind && (
+                  <SavedNote
+                    deployable={saved.deployable}
+                    to={paths.pipeline(env, pipeline.id, { deploy: '1' })}
+                  />
+                )}
+              </span>
+              {readOnly && (
+                <Badge tone="unknown" icon="shield">
+                  Read-only
+                </Badge>
+              )}
+            </>
           }
-          pathOnly
-          // Saving would not take along a text that is not applied.
-          save={yamlDraft === null ? save : undefined}
-          saving={saving.pending}
-        />
-      </Page>
+          actions={
+            <Toolbar
+              undoWord={undoWord(state.history)}
+              redoWord={redoWord(state.history)}
+              undo={base.undo}
+              redo={base.redo}
+              arrange={drawing.arrange}
+              fit={drawing.fit}
+              save={readOnly ? null : () => void save()}
+              saving={saving.pending}
+              dirty={dirty}
+              readOnly={readOnly}
+            />
+          }
+        >
+          <FixedNotice env={env} role={team.role} pipeline={pipeline} />
+          {saving.error !== null && <InlineError error={saving.error} />}
+          {isBehind && dirty && (
+            <Notice icon="warning" tone="held">
+              Somebody else has saved this graph since you began.{' '}
+              <Button size="small" onClick={() => setComparing(true)}>
+                Compare
+              </Button>
+            </Notice>
+          )}
+          <div className="editor" data-stacked={stacked || undefined} data-read-only={readOnly || undefined}>
+            {!stacked && !readOnly && <Catalogue add={drawing.add} />}
+            <div className="editor-middle" data-panel={shown}>
+              <Canvas
+                stacked={stacked}
+                empty={
+                  <EmptyCanvas
+                    addSource={() => {
+                      if (stacked) show('add');
+                      requestAnimationFrame(() =>
+                        document.querySelector<HTMLElement>('.catalogue-search input')?.focus(),
+                      );
+                    }}
+                    pasteYaml={() => show('yaml')}
+                  />
+                }
+              />
+              <p className="editor-refusal" role="status" data-shown={base.refusal !== '' || undefined}>
+                {base.refusal}
+              </p>
+              <Panels
+                label="Parts of the editor"
+                names={below}
+                shown={shown}
+                show={show}
+                problemCount={editor.problems.length}
+                panels={panels}
+              />
+            </div>
+            {!stacked && <Inspector {...actions} />}
+          </div>
+          <ConflictDialog
+            opened={saving.conflict || comparing}
+            pipelineId={pipeline.id}
+            mine={graph}
+            saving={saving.pending}
+            error={saving.error}
+            load={({ pipeline: theirs, myYaml }) => {
+              base.load(theirs);
+              setYamlDraft(myYaml);
+              show('yaml');
+              closeConflict();
+            }}
+            overwrite={async ({ pipeline: theirs }) => {
+              if (await saving.save(graph, theirs.graphRevision)) closeConflict();
+            }}
+            close={closeConflict}
+          />
+          <UnsavedGuard
+            unsaved={dirty || yamlDraft !== null}
+            text={
+              yamlDraft === null
+                ? 'What you have drawn is not saved.'
+                : 'The YAML that you edited is not applied to the drawing.'
+            }
+            pathOnly
+            // Saving would not take along a text that is not applied.
+            save={yamlDraft === null ? save : undefined}
+            saving={saving.pending}
+          />
+        </Page>
+      </AssistantProvider>
     </EditorProvider>
   );
 };

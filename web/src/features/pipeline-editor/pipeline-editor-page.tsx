@@ -2,8 +2,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { ReactFlowProvider } from '@xyflow/react';
 import { useParams } from 'react-router';
-import { queries } from '../../api/queries.ts';
-import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
+import { queries } from '../../api/queries/index.ts';
+import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import './graph-editor.css';
 import { GraphEditor } from './graph-editor.tsx';
 

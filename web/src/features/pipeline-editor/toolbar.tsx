@@ -2,6 +2,7 @@
 
 import { Button } from '../../ui/primitives/button.tsx';
 import type { IconName } from '../../ui/primitives/icons.tsx';
+import { AssistantButton } from '../assistant/open-assistant.tsx';
 
 interface Props {
   undoWord: string | null;
@@ -39,6 +40,7 @@ export const Toolbar = (props: Props) => {
         </>
       )}
       <Tool icon="fit" word="Fit" tip="Show the whole drawing" run={fit} />
+      <AssistantButton />
       {save && (
         <Button kind="primary" tip="Ctrl+S" disabled={saving || !dirty} onClick={save}>
           {saving ? 'Saving…' : dirty ? 'Save' : 'Saved'}

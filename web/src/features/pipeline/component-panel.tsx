@@ -1,5 +1,7 @@
 import { stringify } from 'yaml';
-import type { ComponentThroughput, GraphNode, Pipeline } from '../../../../schemas/api/pipelines.ts';
+import type { GraphNode } from '../../../../schemas/api/pipelines/graph.ts';
+import type { ComponentThroughput } from '../../../../schemas/api/pipelines/on-nodes.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { paths } from '../../app/paths.ts';
 import { YamlText } from '../../ui/code/lazy-code.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';

@@ -1,34 +1,27 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
-import type { DeployPreview, Pipeline } from '../../../../schemas/api/pipelines.ts';
-import { queries } from '../../api/queries.ts';
+import { Suspense } from 'react';
+import type { DeployPreview } from '../../../../schemas/api/pipelines/deployments.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { queries } from '../../api/queries/index.ts';
 import { usePreference, writePreference } from '../../app/preferences/preferences.ts';
-import { Badge } from '../../ui/primitives/badge.tsx';
+import { LevelList } from '../../ui/feedback/level-list.tsx';
+import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
-import type { Tone } from '../../ui/primitives/tone.ts';
 import { plural } from '../../ui/text/format.ts';
+import { ProblemList } from './deploy/deploy-checks.tsx';
 
-const YamlView = lazy(() =>
-  import('../../ui/code/code-view.tsx').then((module) => ({ default: module.YamlView })),
-);
-const YamlDiff = lazy(() =>
-  import('../../ui/code/code-view.tsx').then((module) => ({ default: module.YamlDiff })),
-);
+const YamlView = lazyPart(() => import('../../ui/code/code-view.tsx'), 'YamlView');
+const YamlDiff = lazyPart(() => import('../../ui/code/code-view.tsx'), 'YamlDiff');
 
-const LEVEL: Record<DeployPreview['levels'][number]['status'], Tone> = {
-  passed: 'ok',
-  failed: 'failed',
-  skipped: 'unknown',
-};
 const LAYOUTS = [
   { value: 'unified', word: 'Unified' },
   { value: 'split', word: 'Side by side' },
 ] as const;
 
-export const ConfigTab = ({ pipeline: { id: pipelineId } }: { pipeline: Pipeline }) => {
+export const ConfigTab = ({ env, pipeline: { id: pipelineId } }: { env: string; pipeline: Pipeline }) => {
   const preview = useQuery(queries.preview(pipelineId));
   const target = useQuery(queries.deployTarget(pipelineId));
   return (
@@ -49,27 +42,8 @@ export const ConfigTab = ({ pipeline: { id: pipelineId } }: { pipeline: Pipeline
             }
           >
             <div className="section-body stack">
-              <ul className="levels" aria-label="Levels of validation">
-                {data.levels.map(({ level, status, detail }) => (
-                  <li key={level} className="level" data-tip={detail || undefined}>
-                    <Badge tone={LEVEL[status]}>{status}</Badge> {level}
-                  </li>
-                ))}
-              </ul>
-              {data.validationErrors.length > 0 && (
-                <ul className="problems" aria-label="Validation errors">
-                  {data.validationErrors.map((problem) => (
-                    <li key={`${problem.componentKey} ${problem.line} ${problem.message}`}>
-                      <span className="mono">
-                        {[problem.componentKey, problem.line && `line ${problem.line}`]
-                          .filter(Boolean)
-                          .join(', ') || 'config'}
-                      </span>
-                      {problem.message}
-                    </li>
-                  ))}
-                </ul>
-              )}
+              <LevelList levels={data.levels} />
+              <ProblemList env={env} pipelineId={pipelineId} errors={data.validationErrors} />
             </div>
           </Section>
           <ConfigText preview={data} />

@@ -15,7 +15,8 @@ import {
   type ReactFlowInstance,
 } from '@xyflow/react';
 import { useMemo, useRef } from 'react';
-import type { ComponentThroughput, GraphEdge, GraphNode } from '../../../../schemas/api/pipelines.ts';
+import type { GraphEdge, GraphNode } from '../../../../schemas/api/pipelines/graph.ts';
+import type { ComponentThroughput } from '../../../../schemas/api/pipelines/on-nodes.ts';
 import { Icon } from '../../ui/primitives/icons.tsx';
 import { formatLatency, formatPercent, formatRate } from '../../ui/text/format.ts';
 

@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { Pipeline, PipelineOnNode } from '../../../../schemas/api/pipelines.ts';
-import { queries } from '../../api/queries.ts';
+import type { PipelineOnNode } from '../../../../schemas/api/pipelines/on-nodes.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
+import { EmptyState } from '../../ui/feedback/page-states.tsx';
 import { Labels } from '../../ui/primitives/labels.tsx';
-import { EmptyState } from '../../ui/primitives/page-states.tsx';
 import { HealthBadge, StatusBadge } from '../../ui/primitives/status-badge.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { useNow } from '../../ui/text/clock.ts';

@@ -1,8 +1,9 @@
-import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { paths } from '../../app/paths.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { Button, ButtonLink } from '../../ui/primitives/button.tsx';
+import { AssistantButton } from '../assistant/open-assistant.tsx';
 import { deployFixed, useFixed } from '../pipelines/actions/edit-lock.tsx';
 import type { Actions } from '../pipelines/actions/pipeline-actions.ts';
 import { PipelineMenu } from '../pipelines/actions/pipeline-menu.tsx';
@@ -41,6 +42,7 @@ export const PageActions = ({ env, pipeline, start }: Props) => {
       >
         Promote
       </Button>
+      <AssistantButton />
       <PipelineMenu pipeline={pipeline} start={start} without={['deploy', 'promote']} />
     </>
   );

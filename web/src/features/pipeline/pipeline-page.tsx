@@ -1,18 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
-import { type ComponentType, lazy, Suspense, useEffect, useRef } from 'react';
+import { type ComponentType, Suspense, useEffect, useRef } from 'react';
 import { Link, useNavigate, useParams, useSearchParams } from 'react-router';
-import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
-import { queries } from '../../api/queries.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { queries } from '../../api/queries/index.ts';
 import { useEver } from '../../app/lazy-mount.ts';
 import { type PipelineTab, paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { InlineError, Loaded, SkeletonBlock, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { LazyLogViewer } from '../../ui/log/lazy-log-viewer.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Page, Section } from '../../ui/primitives/page.tsx';
-import { InlineError, Loaded, SkeletonBlock, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { PageTabs } from '../../ui/primitives/page-tabs.tsx';
 import { AsOf } from '../../ui/primitives/time.tsx';
 import { formatRate, plural } from '../../ui/text/format.ts';
+import { AskWhy, AssistantProvider } from '../assistant/open-assistant.tsx';
 import { Crashes } from '../engine-reports/crash-list.tsx';
 import { EngineRemarks } from '../engine-reports/engine-notices.tsx';
 import { ConditionList } from '../gate/condition-list.tsx';
@@ -28,36 +30,21 @@ import { RolloutPanel } from './rollout/rollout-panel.tsx';
 import { SharedUpdates } from './shared-updates.tsx';
 import { CommitLine } from './versions/commit-line.tsx';
 
-const Graph = lazy(() => import('./graph.tsx').then((module) => ({ default: module.Graph })));
-const Throughput = lazy(() => import('./throughput.tsx').then((module) => ({ default: module.Throughput })));
-const ComponentPanel = lazy(() =>
-  import('./component-panel.tsx').then((module) => ({ default: module.ComponentPanel })),
+const Graph = lazyPart(() => import('./graph.tsx'), 'Graph');
+const Throughput = lazyPart(() => import('./throughput.tsx'), 'Throughput');
+const ComponentPanel = lazyPart(() => import('./component-panel.tsx'), 'ComponentPanel');
+const EventsTab = lazyPart(() => import('./events/events-tab.tsx'), 'EventsTab');
+const MetricsTab = lazyPart(() => import('../metrics/pipeline-metrics-tab.tsx'), 'PipelineMetricsTab');
+const VersionsTab = lazyPart(() => import('./versions/versions-tab.tsx'), 'VersionsTab');
+const DependenciesTab = lazyPart(() => import('./dependencies/dependencies-tab.tsx'), 'DependenciesTab');
+const SettingsTab = lazyPart(() => import('./pipeline-settings-tab.tsx'), 'SettingsTab');
+const RolloutsTab = lazyPart(() => import('./rollout/rollouts-tab.tsx'), 'RolloutsTab');
+const PromotionsTab = lazyPart(() => import('./promote/promotions-tab.tsx'), 'PromotionsTab');
+const PipelineDialogs = lazyPart(
+  () => import('../pipelines/actions/pipeline-dialogs.tsx'),
+  'PipelineDialogs',
 );
-const EventsTab = lazy(() =>
-  import('./events/events-tab.tsx').then((module) => ({ default: module.EventsTab })),
-);
-const MetricsTab = lazy(() =>
-  import('../metrics/pipeline-metrics-tab.tsx').then((module) => ({ default: module.PipelineMetricsTab })),
-);
-const VersionsTab = lazy(() =>
-  import('./versions/versions-tab.tsx').then((module) => ({ default: module.VersionsTab })),
-);
-const DependenciesTab = lazy(() =>
-  import('./dependencies/dependencies-tab.tsx').then((module) => ({ default: module.DependenciesTab })),
-);
-const SettingsTab = lazy(() =>
-  import('./pipeline-settings-tab.tsx').then((module) => ({ default: module.SettingsTab })),
-);
-const RolloutsTab = lazy(() =>
-  import('./rollout/rollouts-tab.tsx').then((module) => ({ default: module.RolloutsTab })),
-);
-const PromotionsTab = lazy(() =>
-  import('./promote/promotions-tab.tsx').then((module) => ({ default: module.PromotionsTab })),
-);
-const PipelineDialogs = lazy(() =>
-  import('../pipelines/actions/pipeline-dialogs.tsx').then((module) => ({ default: module.PipelineDialogs })),
-);
-const ConfigTab = lazy(() => import('./config-tab.tsx').then((module) => ({ default: module.ConfigTab })));
+const ConfigTab = lazyPart(() => import('./config-tab.tsx'), 'ConfigTab');
 
 interface TabProps {
   env: string;
@@ -69,6 +56,7 @@ const LogsTab = ({ pipeline }: TabProps) => (
   <LazyLogViewer
     source={{ kind: 'pipeline', id: pipeline.id, environmentId: pipeline.environmentId }}
     choices={pipeline.statuses.map(({ nodeId, nodeName }) => ({ id: nodeId, name: nodeName }))}
+    action={<AskWhy question="Why are there errors in the log?" />}
   />
 );
 
@@ -110,7 +98,11 @@ export const PipelinePage = () => {
       )}
       skeleton={skeleton}
     >
-      {(data) => <PipelineView env={environment.id} pipeline={data} />}
+      {(data) => (
+        <AssistantProvider key={data.id} pipeline={data}>
+          <PipelineView env={environment.id} pipeline={data} />
+        </AssistantProvider>
+      )}
     </Loaded>
   );
 };
@@ -156,6 +148,7 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
         title={(count) => `It crashed on ${count} of ${plural(pipeline.statuses.length, 'node')}`}
         nameOf={(row) => row.nodeName}
         logHref={(row) => paths.pipeline(env, pipeline.id, { tab: 'logs', level: 'ERROR', node: row.nodeId })}
+        action={<AskWhy question="Why does it crash?" />}
       />
       <EngineRemarks rows={pipeline.statuses} nameOf={(row) => row.nodeName} />
       <Refusals
@@ -165,6 +158,7 @@ const PipelineView = ({ env, pipeline }: { env: string; pipeline: Pipeline }) =>
         }
         nameOf={(row) => row.nodeName}
         logHref={(row) => paths.pipeline(env, pipeline.id, { tab: 'logs', level: 'ERROR', node: row.nodeId })}
+        action={<AskWhy question="Why does the newer version not run?" />}
       />
       <KeptBack pipeline={pipeline} />
       <SharedUpdates env={env} pipeline={pipeline} />

@@ -1,7 +1,7 @@
 /** What the address of a pipeline's page holds. */
 import { useMemo } from 'react';
 import { useSearchParams } from 'react-router';
-import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { type Actions, usePipelineActions } from '../pipelines/actions/pipeline-actions.ts';
 
 /** The component that is looked at, as the address holds it; empty for none. What was shown of another goes. */

@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { Pipeline } from '../../../../schemas/api/pipelines.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
-import { Banner } from '../../ui/primitives/banner.tsx';
+import { Banner } from '../../ui/feedback/banner.tsx';
+import { notify, notifyFailure } from '../../ui/feedback/toast.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
-import { notify, notifyFailure } from '../../ui/primitives/toast.tsx';
 import { plural } from '../../ui/text/format.ts';
 import { whyFixed } from '../pipelines/actions/edit-lock.tsx';
 

@@ -1,4 +1,4 @@
-import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
+import type { PipelineSummary } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Commit } from '../../ui/primitives/copyable.tsx';
 import type { Column } from '../../ui/table/data-table.tsx';

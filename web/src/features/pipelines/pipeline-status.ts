@@ -1,4 +1,4 @@
-import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
+import type { PipelineSummary } from '../../../../schemas/api/pipelines/pipelines.ts';
 import type { Tone } from '../../ui/primitives/tone.ts';
 
 export interface StatusWord {

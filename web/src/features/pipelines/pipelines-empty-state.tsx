@@ -1,11 +1,18 @@
+import { Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
+import { EmptyState } from '../../ui/feedback/page-states.tsx';
 import { CommandBlock } from '../../ui/primitives/command-block.tsx';
-import { EmptyState } from '../../ui/primitives/page-states.tsx';
 
-/** The two ways to a first pipeline. */
-export const NoPipelines = ({ env, create }: { env: string; create: ReactNode }) => {
+interface Props {
+  env: string;
+  create: ReactNode;
+  migrate: ReactNode;
+}
+
+/** The ways to a first pipeline. */
+export const NoPipelines = ({ env, create, migrate }: Props) => {
   const git = useQuery(queries.git(env));
   const folder = git.data?.path ?? 'environments/staging';
   const lines = [
@@ -26,9 +33,12 @@ export const NoPipelines = ({ env, create }: { env: string; create: ReactNode })
     <EmptyState icon="pipelines" title="No pipelines yet">
       <p>
         A pipeline takes events in, changes them and hands them on. Draw one here, or push a manifest to the
-        environment’s repository and watch it walk through the gate.
+        environment’s repository and watch it walk through the gate, or bring the configuration of a Fluentd.
       </p>
-      {create}
+      <Group gap="sm" justify="center">
+        {create}
+        {migrate}
+      </Group>
       <CommandBlock label="commands that push a first pipeline" lines={lines} />
     </EmptyState>
   );

@@ -1,15 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useMemo, useState } from 'react';
-import type { PipelineGroup } from '../../../../schemas/api/pipeline-order.ts';
-import type { PipelineSummary } from '../../../../schemas/api/pipelines.ts';
-import { queries } from '../../api/queries.ts';
+import { Suspense, useMemo, useState } from 'react';
+import type { PipelineGroup } from '../../../../schemas/api/pipelines/pipeline-order.ts';
+import type { PipelineSummary } from '../../../../schemas/api/pipelines/pipelines.ts';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { queries } from '../../api/queries/index.ts';
 import { useEver } from '../../app/lazy-mount.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { putParam, useAddress } from '../../app/search-params.ts';
-import { Button } from '../../ui/primitives/button.tsx';
+import { Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
+import { Button, ButtonLink } from '../../ui/primitives/button.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
-import { Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { useOpenAnomalies } from '../anomalies/pipeline-badge.tsx';
@@ -23,15 +24,9 @@ import { pipelineColumns } from './pipeline-columns.tsx';
 import { pipelineStatus } from './pipeline-status.ts';
 import { NoPipelines } from './pipelines-empty-state.tsx';
 
-const PipelineDialogs = lazy(() =>
-  import('./actions/pipeline-dialogs.tsx').then((module) => ({ default: module.PipelineDialogs })),
-);
-const GroupDialogs = lazy(() =>
-  import('./groups/group-dialogs.tsx').then((module) => ({ default: module.GroupDialogs })),
-);
-const NewPipelineDialog = lazy(() =>
-  import('./new-pipeline.tsx').then((module) => ({ default: module.NewPipelineDialog })),
-);
+const PipelineDialogs = lazyPart(() => import('./actions/pipeline-dialogs.tsx'), 'PipelineDialogs');
+const GroupDialogs = lazyPart(() => import('./groups/group-dialogs.tsx'), 'GroupDialogs');
+const NewPipelineDialog = lazyPart(() => import('./new-pipeline.tsx'), 'NewPipelineDialog');
 
 const STATUSES = [
   { value: '', word: 'All' },
@@ -76,6 +71,11 @@ export const PipelinesPage = () => {
       New pipeline
     </Button>
   );
+  const migrate = (
+    <ButtonLink icon="transform" to={paths.migrations(env)}>
+      Migrate
+    </ButtonLink>
+  );
   const known = groups.data ?? [];
   return (
     <Page
@@ -93,6 +93,7 @@ export const PipelinesPage = () => {
                 New group
               </Button>
             )}
+            {migrate}
             {create}
           </>
         )
@@ -105,7 +106,7 @@ export const PipelinesPage = () => {
       >
         {(list) =>
           list.length === 0 ? (
-            <NoPipelines env={env} create={create} />
+            <NoPipelines env={env} create={create} migrate={migrate} />
           ) : (
             <div className={known.length > 0 ? 'with-side' : undefined}>
               {known.length > 0 && <GroupNav groups={known} pipelines={list} act={setGroupAction} />}

@@ -1,4 +1,4 @@
-import type { Template } from '../../../../schemas/api/templates.ts';
+import type { Template } from '../../../../schemas/api/pipelines/templates.ts';
 
 /** Ends are named by component keys, so that the server gives the copy ids of its own. */
 export function copyOfTemplate({ nodes, edges }: Pick<Template, 'nodes' | 'edges'>) {

@@ -1,17 +1,17 @@
 /** A program, an event, and what becomes of it: run a moment after each change, on the compiler that the engine has. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useRef } from 'react';
-import type { VrlDiagnostic, VrlTestResult } from '../../../../schemas/api/engine.ts';
+import type { VrlDiagnostic, VrlTestResult } from '../../../../schemas/api/pipelines/engine.ts';
 import { api } from '../../api/client.ts';
 import type { CodeHandle } from '../../ui/code/code-editor.tsx';
 import { CodeField, YamlText } from '../../ui/code/lazy-code.tsx';
 import { completePaths } from '../../ui/code/path-completion.ts';
 import { type PathOffer, pathsOfEvent } from '../../ui/code/vrl-paths.ts';
+import { Notice } from '../../ui/feedback/notice.tsx';
+import { InlineError } from '../../ui/feedback/page-states.tsx';
 import { useSettled } from '../../ui/form/debounced-value.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Icon } from '../../ui/primitives/icons.tsx';
-import { Notice } from '../../ui/primitives/notice.tsx';
-import { InlineError } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { CodeText } from '../../ui/text/code-text.tsx';
 import { eventProblem } from './event-problem.ts';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { readDraft, writeDraft } from '../../app/draft-storage.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { InsertSnippet } from '../../ui/code/snippet-select.tsx';

@@ -1,4 +1,4 @@
-import type { PullRequestCheck } from '../../../../schemas/api/pull-requests.ts';
+import type { PullRequestCheck } from '../../../../schemas/api/delivery/pull-requests.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { CHECKS } from './promotion-text.ts';
 

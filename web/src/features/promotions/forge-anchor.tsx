@@ -1,4 +1,4 @@
-import type { PullRequestSummary } from '../../../../schemas/api/pull-requests.ts';
+import type { PullRequestSummary } from '../../../../schemas/api/delivery/pull-requests.ts';
 import { Icon } from '../../ui/primitives/icons.tsx';
 import { FORGE_LABELS } from './promotion-text.ts';
 

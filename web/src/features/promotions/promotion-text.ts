@@ -1,7 +1,11 @@
 /** What pull requests and promotions are called, and how far a promotion has come. */
 import type { Role } from '../../../../schemas/api/common.ts';
-import type { Promotion } from '../../../../schemas/api/promotions.ts';
-import type { CheckState, ForgeName, PullRequestSummary } from '../../../../schemas/api/pull-requests.ts';
+import type { Promotion } from '../../../../schemas/api/delivery/promotions.ts';
+import type {
+  CheckState,
+  ForgeName,
+  PullRequestSummary,
+} from '../../../../schemas/api/delivery/pull-requests.ts';
 import type { Tone } from '../../ui/primitives/tone.ts';
 import { plural } from '../../ui/text/format.ts';
 

@@ -1,8 +1,9 @@
 /** Pull requests against the branch of an environment, and requests to promote into it and out of it. */
+import '../../ui/styles/markdown.css';
 import './promotions.css';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import type { BoundForge } from '../../../../schemas/api/git-sync.ts';
-import type { PullRequestSummary } from '../../../../schemas/api/pull-requests.ts';
-import { queries } from '../../api/queries.ts';
+import type { BoundForge } from '../../../../schemas/api/delivery/forges.ts';
+import type { PullRequestSummary } from '../../../../schemas/api/delivery/pull-requests.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { Button, ButtonLink } from '../../ui/primitives/button.tsx';
 import { CommandBlock } from '../../ui/primitives/command-block.tsx';
 import { Copyable } from '../../ui/primitives/copyable.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { momentColumn } from '../../ui/table/time-column.tsx';

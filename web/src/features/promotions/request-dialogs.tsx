@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Promotion } from '../../../../schemas/api/promotions.ts';
+import type { Promotion } from '../../../../schemas/api/delivery/promotions.ts';
 import { api } from '../../api/client.ts';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { isProduction } from '../../app/scope.tsx';
+import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { TextAreaField } from '../../ui/form/field.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { Changes } from '../pipeline/promote/promote-diff.tsx';
 import { usePromotionMutation } from './promotion-mutations.ts';
 

@@ -1,11 +1,11 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { Promotion } from '../../../../schemas/api/promotions.ts';
-import { queries } from '../../api/queries.ts';
+import type { Promotion } from '../../../../schemas/api/delivery/promotions.ts';
+import { queries } from '../../api/queries/index.ts';
 import { paths } from '../../app/paths.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { EnvironmentTag } from '../../ui/primitives/environment-tag.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { momentColumn } from '../../ui/table/time-column.tsx';
 import { plural } from '../../ui/text/format.ts';

@@ -1,5 +1,5 @@
-import type { Promotion } from '../../../../schemas/api/promotions.ts';
-import type { PullRequestSummary } from '../../../../schemas/api/pull-requests.ts';
+import type { Promotion } from '../../../../schemas/api/delivery/promotions.ts';
+import type { PullRequestSummary } from '../../../../schemas/api/delivery/pull-requests.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import type { Tone } from '../../ui/primitives/tone.ts';
 import { pullRequestBadge, statusText } from './promotion-text.ts';

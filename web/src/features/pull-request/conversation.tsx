@@ -1,5 +1,5 @@
 import { type KeyboardEvent, useRef, useState } from 'react';
-import type { PullRequest } from '../../../../schemas/api/pull-requests.ts';
+import type { PullRequest } from '../../../../schemas/api/delivery/pull-requests.ts';
 import { api } from '../../api/client.ts';
 import { useHotkeys } from '../../app/hotkeys.ts';
 import { TextAreaField } from '../../ui/form/field.tsx';

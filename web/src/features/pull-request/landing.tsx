@@ -1,6 +1,6 @@
 import { Link } from 'react-router';
-import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
-import type { PullRequest } from '../../../../schemas/api/pull-requests.ts';
+import type { GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
+import type { PullRequest } from '../../../../schemas/api/delivery/pull-requests.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Commit } from '../../ui/primitives/copyable.tsx';

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import type { GitPlan } from '../../../../schemas/api/git-plan.ts';
-import type { GitSyncStatus } from '../../../../schemas/api/git-sync.ts';
-import type { PullRequestPlan } from '../../../../schemas/api/pull-requests.ts';
-import { queries } from '../../api/queries.ts';
+import type { GitPlan } from '../../../../schemas/api/delivery/git-plan.ts';
+import type { GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
+import type { PullRequestPlan } from '../../../../schemas/api/delivery/pull-requests.ts';
+import { queries } from '../../api/queries/index.ts';
+import { EmptyState, Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Commit } from '../../ui/primitives/copyable.tsx';
 import { Fact } from '../../ui/primitives/fact.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
-import { EmptyState, Loaded, SkeletonBlock } from '../../ui/primitives/page-states.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { CodeText } from '../../ui/text/code-text.tsx';
 import { sentence } from '../../ui/text/format.ts';

@@ -1,16 +1,20 @@
 import { Checkbox } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { Static } from 'typebox';
-import type { MergeMethod, PullRequest, PullRequestReview } from '../../../../schemas/api/pull-requests.ts';
-import { MERGE_METHODS } from '../../../../schemas/api/pull-requests.ts';
+import type {
+  MergeMethod,
+  PullRequest,
+  PullRequestReview,
+} from '../../../../schemas/api/delivery/pull-requests.ts';
+import { MERGE_METHODS } from '../../../../schemas/api/delivery/pull-requests.ts';
 import { api } from '../../api/client.ts';
 import { isProduction, usePlace } from '../../app/scope.tsx';
+import { Notice } from '../../ui/feedback/notice.tsx';
 import { Field, SelectField, TextAreaField } from '../../ui/form/field.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { RadioField } from '../../ui/form/radio-field.tsx';
 import { Commit } from '../../ui/primitives/copyable.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { Notice } from '../../ui/primitives/notice.tsx';
 import { usePromotionMutation } from '../promotions/promotion-mutations.ts';
 import { FORGE_LABELS } from '../promotions/promotion-text.ts';
 import { isSend } from './conversation.tsx';

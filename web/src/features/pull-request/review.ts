@@ -1,7 +1,11 @@
 /** What a review is about, and what became of what was merged. No drawing. */
-import type { GitPlan } from '../../../../schemas/api/git-plan.ts';
-import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/git-sync.ts';
-import type { MergeMethod, PullRequest, PullRequestDiff } from '../../../../schemas/api/pull-requests.ts';
+import type { GitPlan } from '../../../../schemas/api/delivery/git-plan.ts';
+import type { GitSyncStatus, ManifestStatus } from '../../../../schemas/api/delivery/git-sync.ts';
+import type {
+  MergeMethod,
+  PullRequest,
+  PullRequestDiff,
+} from '../../../../schemas/api/delivery/pull-requests.ts';
 import type { Tone } from '../../ui/primitives/tone.ts';
 import { plural } from '../../ui/text/format.ts';
 import { gateState } from '../gate/gate-state.ts';

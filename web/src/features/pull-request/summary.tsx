@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import type { PullRequest } from '../../../../schemas/api/pull-requests.ts';
+import type { PullRequest } from '../../../../schemas/api/delivery/pull-requests.ts';
 import { paths } from '../../app/paths.ts';
 import { Commit, Copyable } from '../../ui/primitives/copyable.tsx';
 import { Fact } from '../../ui/primitives/fact.tsx';

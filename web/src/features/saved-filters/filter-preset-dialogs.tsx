@@ -1,14 +1,14 @@
 import { Checkbox } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { FilterPreset, PresetScope } from '../../../../schemas/api/preferences.ts';
+import type { FilterPreset, PresetScope } from '../../../../schemas/api/insight/preferences.ts';
 import { api } from '../../api/client.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { InlineError } from '../../ui/feedback/page-states.tsx';
 import { Field, NameField } from '../../ui/form/field.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { Button, IconButton } from '../../ui/primitives/button.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { InlineError } from '../../ui/primitives/page-states.tsx';
 
 interface Props {
   scope: PresetScope;

@@ -5,8 +5,8 @@
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import type { FilterPreset, PresetScope } from '../../../../schemas/api/preferences.ts';
-import { queries } from '../../api/queries.ts';
+import type { FilterPreset, PresetScope } from '../../../../schemas/api/insight/preferences.ts';
+import { queries } from '../../api/queries/index.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddress } from '../../app/search-params.ts';
 import { Button } from '../../ui/primitives/button.tsx';

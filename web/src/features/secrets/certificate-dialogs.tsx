@@ -1,13 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { CertificateFileType, CertificateSummary } from '../../../../schemas/api/certificates.ts';
+import type {
+  CertificateFileType,
+  CertificateSummary,
+} from '../../../../schemas/api/secrets/certificates.ts';
 import { api } from '../../api/client.ts';
 import { isProduction, usePlace } from '../../app/scope.tsx';
+import { notify } from '../../ui/feedback/toast.tsx';
 import { Field, NameField, SelectField } from '../../ui/form/field.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { Copyable } from '../../ui/primitives/copyable.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
 import { plural, sentence } from '../../ui/text/format.ts';
 import { CertificateFacts } from './certificate-facts.tsx';
 import { base64Of, NO_PEM, type Pem, PemField, pemProblem } from './pem-field.tsx';

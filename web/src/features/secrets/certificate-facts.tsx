@@ -1,10 +1,10 @@
 import { Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { CertificateSummary } from '../../../../schemas/api/certificates.ts';
+import type { CertificateSummary } from '../../../../schemas/api/secrets/certificates.ts';
+import { Notice } from '../../ui/feedback/notice.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Copyable } from '../../ui/primitives/copyable.tsx';
 import { Fact } from '../../ui/primitives/fact.tsx';
-import { Notice } from '../../ui/primitives/notice.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { useNow } from '../../ui/text/clock.ts';
 import { formatDuration, formatExact, plural, sentence } from '../../ui/text/format.ts';

@@ -1,13 +1,13 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { CertificateSummary } from '../../../../schemas/api/certificates.ts';
-import { queries } from '../../api/queries.ts';
+import type { CertificateSummary } from '../../../../schemas/api/secrets/certificates.ts';
+import { queries } from '../../api/queries/index.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button, IconButton } from '../../ui/primitives/button.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { type Column, DataTable } from '../../ui/table/data-table.tsx';
 import { type CertificateAction, CertificateDialog, Reference } from './certificate-dialogs.tsx';
 import { Expiry, shortName } from './certificate-facts.tsx';

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { plural } from '../../ui/text/format.ts';
 

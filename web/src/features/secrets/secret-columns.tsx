@@ -1,5 +1,5 @@
-import type { SecretSummary } from '../../../../schemas/api/environments.ts';
-import type { SecretBackend } from '../../../../schemas/api/secret-backends.ts';
+import type { SecretSummary } from '../../../../schemas/api/fleet/environments.ts';
+import type { SecretBackend } from '../../../../schemas/api/secrets/secret-backends.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { IconButton } from '../../ui/primitives/button.tsx';
 import { Copyable } from '../../ui/primitives/copyable.tsx';
@@ -15,15 +15,26 @@ interface Options {
   act: (action: SecretAction) => void;
 }
 
-/** Names of pipelines, as far as there is room; all of them on hover. */
-export const UsedBy = ({ pipelines }: { pipelines: readonly string[] }) =>
-  pipelines.length === 0 ? (
-    <span className="muted">nothing</span>
-  ) : (
-    <span data-tip={pipelines.join(', ')}>
-      {pipelines.length > 2 ? plural(pipelines.length, 'pipeline') : pipelines.join(', ')}
+/** Names of pipelines and endpoints, as far as there is room; all of them on hover. */
+export const UsedBy = ({
+  pipelines,
+  endpoints = [],
+}: {
+  pipelines: readonly string[];
+  endpoints?: readonly string[];
+}) => {
+  const names = [...pipelines, ...endpoints.map((name) => `endpoint ${name}`)];
+  if (names.length === 0) return <span className="muted">nothing</span>;
+  const counts = [
+    pipelines.length > 0 ? plural(pipelines.length, 'pipeline') : '',
+    endpoints.length > 0 ? plural(endpoints.length, 'endpoint') : '',
+  ];
+  return (
+    <span data-tip={names.join(', ')}>
+      {names.length > 2 ? counts.filter(Boolean).join(', ') : names.join(', ')}
     </span>
   );
+};
 
 /** Where the store has it, if its name does not say so: `rds!db-1234 → password @ AWSPREVIOUS`. */
 const placeOf = ({ path, property, version }: SecretSummary): string =>
@@ -73,8 +84,8 @@ export function secretColumns({ backend, mayEdit, act }: Options): Column<Secret
       title: 'Used by',
       width: '18%',
       priority: 2,
-      sort: (row) => row.usedBy.length,
-      cell: (row) => <UsedBy pipelines={row.usedBy} />,
+      sort: (row) => row.usedBy.length + row.usedByEndpoints.length,
+      cell: (row) => <UsedBy pipelines={row.usedBy} endpoints={row.usedByEndpoints} />,
     },
     ...(backend === 'BUILTIN' ? [] : [fetched]),
     momentColumn({

@@ -1,15 +1,12 @@
 import { Checkbox } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { EnvironmentSummary, SecretSummary } from '../../../../schemas/api/environments.ts';
-import type { SecretBackend } from '../../../../schemas/api/secret-backends.ts';
+import type { EnvironmentSummary, SecretSummary } from '../../../../schemas/api/fleet/environments.ts';
+import type { SecretBackend } from '../../../../schemas/api/secrets/secret-backends.ts';
 import { api } from '../../api/client.ts';
-import { isProduction } from '../../app/scope.tsx';
 import { Field, NameField, TextAreaField } from '../../ui/form/field.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../ui/primitives/dialog.tsx';
-import { notify } from '../../ui/primitives/toast.tsx';
-import { plural } from '../../ui/text/format.ts';
 import { Restarts } from './restarts.tsx';
 import { storeNoun } from './store-text.ts';
 
@@ -20,7 +17,7 @@ export type SecretAction =
   | { kind: 'relocate'; secret: SecretSummary }
   | { kind: 'delete'; secret: SecretSummary };
 
-interface Props {
+export interface SecretDialogProps {
   environment: EnvironmentSummary;
   backend: SecretBackend;
   action: SecretAction | null;
@@ -34,7 +31,7 @@ const variableOf = (name: string): string =>
   `\${SVC_SECRET_${(name || 'NAME').toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}}`;
 
 /** Creates a secret, or gives one a new value. */
-export const SecretValueDialog = ({ action, close, ...rest }: Props) => {
+export const SecretValueDialog = ({ action, close, ...rest }: SecretDialogProps) => {
   const opened = action?.kind === 'create' || action?.kind === 'replace';
   const title = action?.kind === 'replace' ? `Replace the value of ${action.secret.name}` : 'Add a secret';
   return (
@@ -46,7 +43,7 @@ export const SecretValueDialog = ({ action, close, ...rest }: Props) => {
   );
 };
 
-interface FormProps extends Omit<Props, 'action'> {
+interface FormProps extends Omit<SecretDialogProps, 'action'> {
   secret: SecretSummary | null;
 }
 
@@ -118,7 +115,7 @@ const ValueForm = ({ environment, backend, secret, close }: FormProps) => {
 };
 
 /** Names a secret that a store outside has already. */
-export const RegisterSecretDialog = ({ action, close, ...rest }: Props) => {
+export const RegisterSecretDialog = ({ action, close, ...rest }: SecretDialogProps) => {
   const opened = action?.kind === 'register';
   return (
     <Dialog title="Register a name" opened={opened} close={close}>
@@ -188,7 +185,7 @@ const LocationFields = ({
   );
 };
 
-const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) => {
+const RegisterForm = ({ environment, backend, close }: Omit<SecretDialogProps, 'action'>) => {
   const queryClient = useQueryClient();
   const [name, setName] = useState('');
   const [location, setLocation] = useState(NO_LOCATION);
@@ -236,7 +233,7 @@ const RegisterForm = ({ environment, backend, close }: Omit<Props, 'action'>) =>
 };
 
 /** Says where a secret that is registered already is from now on. */
-export const RelocateSecretDialog = ({ action, close, ...rest }: Props) => {
+export const RelocateSecretDialog = ({ action, close, ...rest }: SecretDialogProps) => {
   const opened = action?.kind === 'relocate';
   return (
     <Dialog
@@ -286,50 +283,4 @@ const PATH_HINTS: Record<SecretBackend, string> = {
   VAULT: 'Below the mount, in place of the prefix and the name: team/shop/db',
   CLOUD_SM: 'A name or an ARN, in place of the prefix and the name: rds!db-1234',
   EXEC: 'What the program is asked for, in place of the name.',
-};
-
-export const DeleteSecretDialog = ({ action, close, ...rest }: Props) => {
-  const opened = action?.kind === 'delete';
-  return (
-    <Dialog title={opened ? `Delete ${action.secret.name}` : 'Delete'} opened={opened} close={close}>
-      {opened && <DeleteForm secret={action.secret} close={close} {...rest} />}
-    </Dialog>
-  );
-};
-
-const DeleteForm = ({ environment, backend, secret, close }: FormProps & { secret: SecretSummary }) => {
-  const queryClient = useQueryClient();
-  const mustConfirm = isProduction(environment);
-  const remove = useMutation({
-    mutationFn: () => api.secret.delete.mutate({ id: secret.id, environmentId: environment.id }),
-    onSuccess: async ({ stillInStore }) => {
-      await queryClient.invalidateQueries({ queryKey: ['secret.list', environment.id] });
-      if (stillInStore) notify(`${secret.name} is no longer known here. The store has it on.`);
-      close();
-    },
-  });
-  return (
-    <MutationForm
-      mutation={remove}
-      close={close}
-      submit="Delete the secret"
-      working="Deleting…"
-      danger
-      disabled={secret.usedBy.length > 0}
-      confirm={mustConfirm ? secret.name : null}
-      confirmField={{ mono: true }}
-    >
-      <p>
-        This deletes <strong className="mono">{secret.name}</strong> from {environment.name}.{' '}
-        {backend === 'BUILTIN'
-          ? 'Its value cannot be brought back.'
-          : `It stays in ${storeNoun(backend)}, and can be registered again.`}
-      </p>
-      <p>
-        {secret.usedBy.length === 0
-          ? 'Nothing that is deployed refers to it.'
-          : `${plural(secret.usedBy.length, 'deployed pipeline refers', 'deployed pipelines refer')} to it and must let go of it first: ${secret.usedBy.join(', ')}.`}
-      </p>
-    </MutationForm>
-  );
 };

@@ -1,19 +1,19 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { queries } from '../../api/queries.ts';
+import { queries } from '../../api/queries/index.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
+import { EmptyState, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 import { PageTabs } from '../../ui/primitives/page-tabs.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
 import { VIEWER_REASON } from '../pipelines/actions/edit-lock.tsx';
 import { CertificatesTab } from './certificates-tab.tsx';
+import { DeleteSecretDialog } from './delete-secret-dialog.tsx';
 import { secretColumns } from './secret-columns.tsx';
 import {
-  DeleteSecretDialog,
   RegisterSecretDialog,
   RelocateSecretDialog,
   type SecretAction,
@@ -104,7 +104,9 @@ const SecretsTab = () => {
               rows={list}
               columns={secretColumns({ backend, mayEdit, act: setChosen })}
               rowKey={(row) => row.id}
-              filterText={(row) => `${row.name} ${row.variable} ${row.usedBy.join(' ')}`}
+              filterText={(row) =>
+                `${row.name} ${row.variable} ${[...row.usedBy, ...row.usedByEndpoints].join(' ')}`
+              }
               defaultSort="name"
               remember="secrets"
             />

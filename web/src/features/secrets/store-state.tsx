@@ -1,4 +1,4 @@
-import type { Environment } from '../../../../schemas/api/environments.ts';
+import type { Environment } from '../../../../schemas/api/fleet/environments.ts';
 import { api } from '../../api/client.ts';
 import { paths } from '../../app/paths.ts';
 import { useReportedMutation } from '../../ui/form/reported-mutation.ts';

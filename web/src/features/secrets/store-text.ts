@@ -1,6 +1,6 @@
 /** Where an environment keeps its secrets, in words. */
-import type { SecretStore } from '../../../../schemas/api/environments.ts';
-import type { SecretBackend } from '../../../../schemas/api/secret-backends.ts';
+import type { SecretStore } from '../../../../schemas/api/fleet/environments.ts';
+import type { SecretBackend } from '../../../../schemas/api/secrets/secret-backends.ts';
 
 export const BACKENDS = [
   { value: 'BUILTIN', word: 'Headgate itself, encrypted' },

@@ -1,8 +1,9 @@
 import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { type ComponentType, lazy, Suspense, useId } from 'react';
+import { type ComponentType, Suspense, useId } from 'react';
 import { Link } from 'react-router';
-import { queries } from '../../api/queries.ts';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { queries } from '../../api/queries/index.ts';
 import { Boundary } from '../../app/error-boundary.tsx';
 import { usePlaceIfAny, useTeamIfAny } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
@@ -12,26 +13,24 @@ import {
   type SettingsPart,
   type SettingsScope,
 } from '../../app/settings-sections.ts';
+import { EmptyState, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { ButtonLink } from '../../ui/primitives/button.tsx';
 import { Icon } from '../../ui/primitives/icons.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
-import { EmptyState, SkeletonRows } from '../../ui/primitives/page-states.tsx';
 
 const BODIES: Record<SettingsPart['tab'], ComponentType> = {
-  you: lazy(() => import('./you-tab.tsx').then((module) => ({ default: module.YouTab }))),
-  members: lazy(() => import('./members/members-tab.tsx').then((module) => ({ default: module.MembersTab }))),
-  environment: lazy(() =>
-    import('./environment/environment-tab.tsx').then((module) => ({ default: module.EnvironmentTab })),
-  ),
-  access: lazy(() => import('./access/access-tab.tsx').then((module) => ({ default: module.AccessTab }))),
-  users: lazy(() => import('./users/users-tab.tsx').then((module) => ({ default: module.UsersTab }))),
-  teams: lazy(() => import('./teams/teams-tab.tsx').then((module) => ({ default: module.TeamsTab }))),
-  sso: lazy(() =>
-    import('./single-sign-on/single-sign-on-tab.tsx').then((module) => ({ default: module.SingleSignOnTab })),
-  ),
-  scim: lazy(() => import('./scim/scim-tab.tsx').then((module) => ({ default: module.ScimTab }))),
-  streams: lazy(() => import('./streams/streams-tab.tsx').then((module) => ({ default: module.StreamsTab }))),
-  server: lazy(() => import('./server/server-tab.tsx').then((module) => ({ default: module.ServerTab }))),
+  you: lazyPart(() => import('./you-tab.tsx'), 'YouTab'),
+  members: lazyPart(() => import('./members/members-tab.tsx'), 'MembersTab'),
+  assistant: lazyPart(() => import('./assistant/assistant-tab.tsx'), 'AssistantTab'),
+  environment: lazyPart(() => import('./environment/environment-tab.tsx'), 'EnvironmentTab'),
+  access: lazyPart(() => import('./access/access-tab.tsx'), 'AccessTab'),
+  users: lazyPart(() => import('./users/users-tab.tsx'), 'UsersTab'),
+  teams: lazyPart(() => import('./teams/teams-tab.tsx'), 'TeamsTab'),
+  sso: lazyPart(() => import('./single-sign-on/single-sign-on-tab.tsx'), 'SingleSignOnTab'),
+  scim: lazyPart(() => import('./scim/scim-tab.tsx'), 'ScimTab'),
+  streams: lazyPart(() => import('./streams/streams-tab.tsx'), 'StreamsTab'),
+  backups: lazyPart(() => import('./backups/backups-tab.tsx'), 'BackupsTab'),
+  server: lazyPart(() => import('./server/server-tab.tsx'), 'ServerTab'),
 };
 
 /** Of a person, a team, an environment and the server; `?tab=` says which part. */

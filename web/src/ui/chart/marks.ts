@@ -3,6 +3,34 @@ import type uPlot from 'uplot';
 import type { Mark } from './time-series.ts';
 
 const SHADE = 0.16;
+/** How far from a line a click may be, in CSS pixels. */
+const REACH = 6;
+
+/** The nearest mark that a click at `left` opens. */
+export function markAt(chart: uPlot, marks: readonly Mark[], left: number): Mark | undefined {
+  const distance = ({ at }: Mark): number => Math.abs(chart.valToPos(at / 1_000, 'x') - left);
+  return marks
+    .filter((mark) => mark.open !== undefined && distance(mark) <= REACH)
+    .sort((a, b) => distance(a) - distance(b))[0];
+}
+
+/** A click on a mark opens it; what was a drag does not. Answers what ends the listening. */
+export function openMarks(chart: uPlot, marks: () => readonly Mark[]): () => void {
+  let from = 0;
+  const press = (event: MouseEvent): void => {
+    from = event.clientX;
+  };
+  const click = (event: MouseEvent): void => {
+    if (Math.abs(event.clientX - from) > REACH) return;
+    markAt(chart, marks(), event.clientX - chart.over.getBoundingClientRect().left)?.open?.();
+  };
+  chart.over.addEventListener('mousedown', press);
+  chart.over.addEventListener('click', click);
+  return () => {
+    chart.over.removeEventListener('mousedown', press);
+    chart.over.removeEventListener('click', click);
+  };
+}
 
 export function drawMarks(chart: uPlot, marks: readonly Mark[], token: (name: string) => string): void {
   const { ctx, bbox } = chart;

@@ -6,7 +6,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
-import { drawMarks } from './marks.ts';
+import { drawMarks, markAt, openMarks } from './marks.ts';
 import type { Mark, TimeSeries } from './time-series.ts';
 
 interface Props {
@@ -103,7 +103,13 @@ export const TimeChart = ({ title, times, series, format, marks = [], zoom, top,
             : [],
         ),
         hooks: {
-          setCursor: [(self) => setAt(self.cursor.idx ?? null)],
+          setCursor: [
+            (self) => {
+              setAt(self.cursor.idx ?? null);
+              const mark = markAt(self, latest.current.marks, self.cursor.left ?? -1);
+              self.over.classList.toggle('opens-mark', mark !== undefined);
+            },
+          ],
           draw: [(self) => drawMarks(self, latest.current.marks, token)],
           setSelect: [
             (self) => {
@@ -121,10 +127,12 @@ export const TimeChart = ({ title, times, series, format, marks = [], zoom, top,
       element,
     );
     chart.current = made;
+    const stopOpening = openMarks(made, () => latest.current.marks);
     const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
       observer.disconnect();
+      stopOpening();
       made.destroy();
       chart.current = null;
     };

@@ -20,4 +20,6 @@ export interface Mark {
   /** A token. */
   color: string;
   dashed: boolean;
+  /** What a click on it does. */
+  open?: () => void;
 }

@@ -8,11 +8,11 @@ import { useEffect, useRef } from 'react';
 import { codeLook } from './code-theme.ts';
 
 /** @param firstLine The number of the first line, where the text is a part of another. */
-const reading = (label: string, firstLine = 1): Extension => [
-  yaml(),
+const reading = (label: string, firstLine = 1): Extension => [yaml(), foldGutter(), plain(label, firstLine)];
+
+const plain = (label: string, firstLine: number): Extension => [
   codeLook,
   lineNumbers({ formatNumber: (line) => String(line + firstLine - 1) }),
-  foldGutter(),
   EditorState.readOnly.of(true),
   EditorView.editable.of(false),
   EditorView.contentAttributes.of({
@@ -32,6 +32,17 @@ export const YamlView = ({ text, label }: { text: string; label: string }) => {
     const view = new EditorView({ doc: text, extensions: reading(label), parent: host.current });
     return () => view.destroy();
   }, [text, label]);
+  return <div ref={host} className="code code-frame" />;
+};
+
+/** Text of another language, with the numbers of its lines in the file that it is a part of. */
+export const PlainView = ({ text, label, firstLine }: { text: string; label: string; firstLine: number }) => {
+  const host = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!host.current) return;
+    const view = new EditorView({ doc: text, extensions: plain(label, firstLine), parent: host.current });
+    return () => view.destroy();
+  }, [text, label, firstLine]);
   return <div ref={host} className="code code-frame" />;
 };
 

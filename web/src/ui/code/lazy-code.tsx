@@ -1,19 +1,27 @@
 /** Code to read, to compare and to write: what draws it is large, and comes when one is shown. */
-import { type ComponentProps, lazy, Suspense } from 'react';
+import { type ComponentProps, Suspense } from 'react';
+import { lazyPart } from '../../api/lazy-part.ts';
 import { usePreference, writePreference } from '../../app/preferences/preferences.ts';
-import { SkeletonBlock } from '../primitives/page-states.tsx';
+import { SkeletonBlock } from '../feedback/page-states.tsx';
 import { SegmentedControl } from '../primitives/segmented-control.tsx';
 import type { CodeInputProps } from './code-editor.tsx';
 
-const LazyView = lazy(() => import('./code-view.tsx').then((module) => ({ default: module.YamlView })));
-const LazyDiff = lazy(() => import('./code-view.tsx').then((module) => ({ default: module.YamlDiff })));
-const LazyInput = lazy(() => import('./code-editor.tsx').then((module) => ({ default: module.CodeInput })));
+const LazyView = lazyPart(() => import('./code-view.tsx'), 'YamlView');
+const LazyPlain = lazyPart(() => import('./code-view.tsx'), 'PlainView');
+const LazyDiff = lazyPart(() => import('./code-view.tsx'), 'YamlDiff');
+const LazyInput = lazyPart(() => import('./code-editor.tsx'), 'CodeInput');
 
 const skeleton = <SkeletonBlock height={240} label="Loading the text" />;
 
 export const YamlText = (props: ComponentProps<typeof LazyView>) => (
   <Suspense fallback={skeleton}>
     <LazyView {...props} />
+  </Suspense>
+);
+
+export const OriginalText = (props: ComponentProps<typeof LazyPlain>) => (
+  <Suspense fallback={skeleton}>
+    <LazyPlain {...props} />
   </Suspense>
 );
 

@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core';
 import { type ComponentProps, type ReactNode, useState } from 'react';
+import { InlineError } from '../feedback/page-states.tsx';
 import { Button } from '../primitives/button.tsx';
-import { InlineError } from '../primitives/page-states.tsx';
 import { Field } from './field.tsx';
 
 interface Props {

@@ -1,6 +1,6 @@
 /** Something that is done by a word: what the pages show of it is read again, and then it is said that it was done. */
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
-import { notify, notifyFailure } from '../primitives/toast.tsx';
+import { notify, notifyFailure } from '../feedback/toast.tsx';
 
 export interface ReportedMutation<V, R> {
   run: (input: V) => Promise<R>;

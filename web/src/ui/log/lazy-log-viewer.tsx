@@ -1,8 +1,9 @@
-import { type ComponentProps, lazy, Suspense } from 'react';
-import { SkeletonBlock } from '../primitives/page-states.tsx';
+import { type ComponentProps, Suspense } from 'react';
+import { lazyPart } from '../../api/lazy-part.ts';
+import { SkeletonBlock } from '../feedback/page-states.tsx';
 import type { LogViewer } from './log-viewer.tsx';
 
-const Viewer = lazy(() => import('./log-viewer.tsx').then((module) => ({ default: module.LogViewer })));
+const Viewer = lazyPart(() => import('./log-viewer.tsx'), 'LogViewer');
 
 /** The log viewer comes only with the pages that show one. */
 export const LazyLogViewer = (props: ComponentProps<typeof LogViewer>) => (

@@ -2,7 +2,7 @@
  * The lines that a page holds, oldest first. Pages of the server come newest first and may overlap with what is
  * there; lines differ by `seq`, which grows with each stored line.
  */
-import type { LogLevel, LogLine, LogPage } from '../../../../schemas/api/logs.ts';
+import type { LogLevel, LogLine, LogPage } from '../../../../schemas/api/fleet/logs.ts';
 import { plainText } from './log-text.ts';
 
 export interface ShownLine {

@@ -2,7 +2,7 @@
  * Reads log lines for one view: the newest at first, newer ones when a notification arrives, what is
  * older when it is asked. One request at a time in each direction.
  */
-import type { LogPage } from '../../../../schemas/api/logs.ts';
+import type { LogPage } from '../../../../schemas/api/fleet/logs.ts';
 import { EMPTY_BUFFER, isAfter, type LogBuffer, newestOnly, withNewer, withOlder } from './log-buffer.ts';
 
 export type FetchLogs = (cursor: string | undefined, limit: number) => Promise<LogPage>;

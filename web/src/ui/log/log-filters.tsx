@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core';
-import type { LogLevel } from '../../../../schemas/api/logs.ts';
+import type { LogLevel } from '../../../../schemas/api/fleet/logs.ts';
 import { SearchInput } from '../form/search-input.tsx';
 import { SegmentedControl } from '../primitives/segmented-control.tsx';
 import { LEVEL_TONE, LOG_LEVELS } from './log-levels.ts';

@@ -1,4 +1,4 @@
-import type { LogLevel } from '../../../../schemas/api/logs.ts';
+import type { LogLevel } from '../../../../schemas/api/fleet/logs.ts';
 import type { Tone } from '../primitives/tone.ts';
 
 export const LEVEL_TONE: Record<LogLevel, Tone> = {

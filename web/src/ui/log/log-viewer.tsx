@@ -1,11 +1,12 @@
 /** The log of a pipeline or of a node, followed live, with its filters in the address. */
 
+import type { ReactNode } from 'react';
 import { describeFailure } from '../../api/client.ts';
 import { usePreference, writePreference } from '../../app/preferences/preferences.ts';
 import { formatRelative, plural } from '../text/format.ts';
 import './logs.css';
+import { EmptyState, ErrorState, SkeletonBlock } from '../feedback/page-states.tsx';
 import { Button } from '../primitives/button.tsx';
-import { EmptyState, ErrorState, SkeletonBlock } from '../primitives/page-states.tsx';
 import { useNow } from '../text/clock.ts';
 import { MAX_LINES } from './log-buffer.ts';
 import type { FeedState, LogFeed } from './log-feed.ts';
@@ -17,12 +18,14 @@ interface Props {
   source: LogSource;
   /** The nodes of a pipeline, or the pipelines of a node. */
   choices: readonly Choice[];
+  /** What else can be done with the log. */
+  action?: ReactNode;
 }
 
 /** Longer names are cut, in characters. */
 const MAX_NAME = 20;
 
-export const LogViewer = ({ source, choices }: Props) => {
+export const LogViewer = ({ source, choices, action }: Props) => {
   const [filters, change] = useLogFilters(source.kind);
   const { feed, state } = useLogFeed(source, filters);
   const wrap = usePreference('log-wrap') !== 'off';
@@ -42,6 +45,7 @@ export const LogViewer = ({ source, choices }: Props) => {
         >
           Wrap
         </Button>
+        {action}
         <Freshness state={state} />
       </div>
       <Lines

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { LogLevel } from '../../../../schemas/api/logs.ts';
+import type { LogLevel } from '../../../../schemas/api/fleet/logs.ts';
 import { api } from '../../api/client.ts';
 import { onChanged } from '../../api/events.ts';
 import { putParam, useAddress } from '../../app/search-params.ts';

@@ -52,6 +52,8 @@ const SHAPES = {
   source: 'M2.5 8h7M6.5 5l3 3-3 3M12.5 3v10',
   transform: 'M2.5 5h11l-3-2.5M13.5 11h-11l3 2.5',
   sink: 'M6.5 8h7M10.5 5l3 3-3 3M3.5 3v10',
+  /** A star, as assistants are marked everywhere. */
+  assistant: 'M7 2.5 8.6 6.4 12.5 8 8.6 9.6 7 13.5 5.4 9.6 1.5 8l3.9-1.6zM13 1.5v3M11.5 3h3',
   shield: 'M8 1.75 13 3.5v4c0 3.25-2 5.5-5 6.75-3-1.25-5-3.5-5-6.75v-4z',
 } as const;
 

@@ -1,6 +1,6 @@
 import { Tabs } from '@mantine/core';
 import { type ReactNode, type Ref, Suspense } from 'react';
-import { SkeletonRows } from './page-states.tsx';
+import { SkeletonRows } from '../feedback/page-states.tsx';
 
 interface Props<V extends string> {
   label: string;

@@ -1,4 +1,4 @@
-import type { NodeHealth, NodePipelineStatus } from '../../../../schemas/api/pipelines.ts';
+import type { NodeHealth, NodePipelineStatus } from '../../../../schemas/api/pipelines/on-nodes.ts';
 import { Badge } from './badge.tsx';
 import type { Tone } from './tone.ts';
 

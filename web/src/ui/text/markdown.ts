@@ -22,6 +22,13 @@ const Link = ({ href, children }: LinkProps): ReactNode =>
 const Picture = ({ src, alt }: { src?: string; alt?: string }): ReactNode =>
   createElement(Link, { href: src }, alt || src);
 
+/** The address stays in sight, and a click leads nowhere. */
+const PlainLink = ({ href, children }: LinkProps): ReactNode =>
+  createElement('span', null, children, href ? ` (${href})` : '');
+
+const PlainPicture = ({ src, alt }: { src?: string; alt?: string }): ReactNode =>
+  createElement('span', null, [alt, src && `(${src})`].filter(Boolean).join(' '));
+
 /** Headings are none of the page's. */
 const Heading = ({ children }: { children?: ReactNode }): ReactNode =>
   createElement('p', { className: 'markdown-heading' }, children);
@@ -34,7 +41,13 @@ const Code = ({ children }: { children?: ReactNode }): ReactNode =>
 
 const headings = Object.fromEntries([1, 2, 3, 4, 5, 6].map((level) => [`h${level}`, Heading]));
 
-export const Markdown = ({ text }: { text: string }): ReactElement =>
+interface Props {
+  text: string;
+  /** For what a model wrote: links and pictures stay text, so that no address carries away what it has read. */
+  plainLinks?: boolean;
+}
+
+export const Markdown = ({ text, plainLinks = false }: Props): ReactElement =>
   createElement(
     'div',
     { className: 'markdown' },
@@ -42,6 +55,10 @@ export const Markdown = ({ text }: { text: string }): ReactElement =>
       disableParsingRawHTML: true,
       forceBlock: true,
       wrapper: null,
-      overrides: { ...headings, a: Link, img: Picture, table: Table, pre: Code },
+      overrides: {
+        ...headings,
+        ...(plainLinks ? { a: PlainLink, img: PlainPicture } : { a: Link, img: Picture }),
+        ...{ table: Table, pre: Code },
+      },
     }),
   );

@@ -4,7 +4,12 @@
  */
 
 import type { Clock } from '../../../../../reconcilers/engine/clock.ts';
-import type { MetricsSeries, RateValues, StepValues, Totals } from '../../../../../schemas/api/metrics.ts';
+import type {
+  MetricsSeries,
+  RateValues,
+  StepValues,
+  Totals,
+} from '../../../../../schemas/api/insight/metrics.ts';
 import type { Logger } from '../../../../platform/runtime/logger.ts';
 import { MAX_MARKS } from '../../series/marks-queries.ts';
 import type { HostSeries } from '../../series/node-queries.ts';
@@ -32,6 +37,8 @@ export interface PrometheusMinutesOptions extends Pick<WriteQueueOptions, 'maxBy
   readUrl: string;
   /** Of both; null for none. */
   authorization: string | null;
+  /** A header of both that names the tenant; null for none. */
+  tenant: { name: string; value: string } | null;
   clock: Clock;
   log: Logger;
 }
@@ -41,10 +48,11 @@ const SAMPLES_PER_REQUEST = 5_000;
 const NAMES = ['eventsIn', 'eventsOut', 'bytesIn', 'bytesOut', 'errors', 'discarded'] as const;
 
 export function createPrometheusMinutes(options: PrometheusMinutesOptions): MinuteStore {
-  const { writeUrl, readUrl, authorization, clock, log, ...limits } = options;
+  const { writeUrl, readUrl, authorization, tenant, clock, log, ...limits } = options;
   const headers: Record<string, string> = {
     'User-Agent': 'headgate',
     ...(authorization ? { Authorization: authorization } : {}),
+    ...(tenant ? { [tenant.name]: tenant.value } : {}),
   };
   const queue = createWriteQueue({ ...limits, url: writeUrl, headers, clock, log });
   const client = createQueryClient({ url: readUrl, headers, log });

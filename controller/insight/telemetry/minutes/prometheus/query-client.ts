@@ -1,5 +1,4 @@
 /** Asks a store that answers PromQL by the HTTP API of Prometheus (`/api/v1/query_range`, `/api/v1/query`). */
-import { request } from 'undici';
 import { messageOf, unavailable } from '../../../../platform/operation/errors.ts';
 import type { Logger } from '../../../../platform/runtime/logger.ts';
 import type { Window } from '../../series/window.ts';
@@ -44,6 +43,7 @@ export function createQueryClient(options: QueryClientOptions): QueryClient {
 
   async function ask(path: string, form: Record<string, string>): Promise<Result> {
     try {
+      const { request } = await import('undici');
       const answer = await request(`${base}/api/v1/${path}`, {
         method: 'POST',
         headers: { ...options.headers, 'Content-Type': 'application/x-www-form-urlencoded' },

@@ -2,7 +2,6 @@
  * Sends batches of samples to a store, one after the other in their order. While the store is away, batches wait; of too many,
  * the oldest are dropped, counted and logged. Nothing else waits for it.
  */
-import { request } from 'undici';
 import type { Clock } from '../../../../../reconcilers/engine/clock.ts';
 import { messageOf } from '../../../../platform/operation/errors.ts';
 import type { Logger } from '../../../../platform/runtime/logger.ts';
@@ -83,6 +82,7 @@ export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
 
   async function send({ body }: Batch): Promise<'sent' | 'refused' | 'again'> {
     try {
+      const { request } = await import('undici');
       const answer = await request(url, {
         ...{ method: 'POST', headers, body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
         signal: aborted.signal,

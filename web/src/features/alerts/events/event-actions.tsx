@@ -1,5 +1,5 @@
 /** What can be done with an open event. */
-import type { AlertEvent } from '../../../../../schemas/api/alerts.ts';
+import type { AlertEvent } from '../../../../../schemas/api/insight/alerts.ts';
 import { whyNot } from '../../../app/permissions.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';

@@ -1,4 +1,4 @@
-import type { AlertEvent } from '../../../../../schemas/api/alerts.ts';
+import type { AlertEvent } from '../../../../../schemas/api/insight/alerts.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { EVENT_STATES, eventState } from './event-text.ts';
 

@@ -1,6 +1,6 @@
 /** Open events of one state, each with what can be done. */
 import { Link } from 'react-router';
-import type { AlertEvent } from '../../../../../schemas/api/alerts.ts';
+import type { AlertEvent } from '../../../../../schemas/api/insight/alerts.ts';
 import { paths } from '../../../app/paths.ts';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { type EventAction, EventActions } from './event-actions.tsx';

@@ -1,7 +1,7 @@
 /** What an event is about: links to its node and its pipeline. */
 import { Fragment } from 'react';
 import { Link } from 'react-router';
-import type { AlertEvent } from '../../../../../schemas/api/alerts.ts';
+import type { AlertEvent } from '../../../../../schemas/api/insight/alerts.ts';
 import { paths } from '../../../app/paths.ts';
 
 type Subject = Pick<AlertEvent, 'environmentId' | 'nodeId' | 'nodeName' | 'pipelineId' | 'pipelineName'>;

@@ -1,6 +1,10 @@
 /** An alert event in words. Pure. */
 import { MAINTENANCE } from '../../../../../schemas/alerts/silence-matching.ts';
-import type { AlertEvent, AlertEventChange, AlertSilence } from '../../../../../schemas/api/alerts.ts';
+import type {
+  AlertEvent,
+  AlertEventChange,
+  AlertSilence,
+} from '../../../../../schemas/api/insight/alerts.ts';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { formatDuration } from '../../../ui/text/format.ts';
 import { amountText, limitText } from '../rule-text.ts';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import type { AlertEventDetail } from '../../../../../schemas/api/alerts.ts';
-import { alertQueries } from '../../../api/alert-queries.ts';
+import type { AlertEventDetail } from '../../../../../schemas/api/insight/alerts.ts';
+import { alertQueries } from '../../../api/queries/alerts.ts';
 import { Icon } from '../../../ui/primitives/icons.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { formatExact } from '../../../ui/text/format.ts';

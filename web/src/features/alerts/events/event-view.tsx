@@ -1,13 +1,13 @@
 /** One event with its timeline, in the place of the page's tabs. */
 import { useQuery } from '@tanstack/react-query';
-import type { AlertEventDetail } from '../../../../../schemas/api/alerts.ts';
-import { alertQueries } from '../../../api/alert-queries.ts';
+import type { AlertEventDetail } from '../../../../../schemas/api/insight/alerts.ts';
+import { alertQueries } from '../../../api/queries/alerts.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { ErrorState, Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { ButtonLink } from '../../../ui/primitives/button.tsx';
 import { Fact } from '../../../ui/primitives/fact.tsx';
 import { Page, Section } from '../../../ui/primitives/page.tsx';
-import { ErrorState, Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { useNow } from '../../../ui/text/clock.ts';
 import { amountText, isFact, ruleText } from '../rule-text.ts';

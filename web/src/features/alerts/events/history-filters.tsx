@@ -2,8 +2,8 @@
 import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { HistoryFilter } from '../../../api/alert-queries.ts';
-import { queries } from '../../../api/queries.ts';
+import type { HistoryFilter } from '../../../api/queries/alerts.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { putParam, useAddress } from '../../../app/search-params.ts';
 import { Button } from '../../../ui/primitives/button.tsx';

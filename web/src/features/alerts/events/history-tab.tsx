@@ -1,12 +1,12 @@
 /** All events of the environment, the newest first. */
 import { Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import type { AlertEvent } from '../../../../../schemas/api/alerts.ts';
-import { alertQueries } from '../../../api/alert-queries.ts';
+import type { AlertEvent } from '../../../../../schemas/api/insight/alerts.ts';
+import { alertQueries } from '../../../api/queries/alerts.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { EmptyState, ErrorState, InlineError, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
-import { EmptyState, ErrorState, InlineError, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
 import { useNow } from '../../../ui/text/clock.ts';

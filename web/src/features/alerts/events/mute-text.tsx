@@ -1,7 +1,7 @@
 /** Why an event is muted, with a link to the silence. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { alertQueries } from '../../../api/alert-queries.ts';
+import { alertQueries } from '../../../api/queries/alerts.ts';
 import { paths } from '../../../app/paths.ts';
 import { muteReason } from './event-text.ts';
 

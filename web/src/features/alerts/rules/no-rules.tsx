@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { EmptyState } from '../../../ui/feedback/page-states.tsx';
 import { ButtonLink } from '../../../ui/primitives/button.tsx';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';
-import { EmptyState } from '../../../ui/primitives/page-states.tsx';
 
 /** Teaches how the first rule is made. */
 export const NoRules = () => {

@@ -1,5 +1,5 @@
 /** The firings of a week on one line; a longer list beside it says the same in words. */
-import type { RulePreview } from '../../../../../schemas/api/alerts.ts';
+import type { RulePreview } from '../../../../../schemas/api/insight/alerts.ts';
 import { barsOf, midnights } from './preview-text.ts';
 
 const WIDTH = 700;

@@ -1,5 +1,5 @@
 /** What a rule would have done, in words. Pure. */
-import type { AlertRule, RulePreview } from '../../../../../schemas/api/alerts.ts';
+import type { AlertRule, RulePreview } from '../../../../../schemas/api/insight/alerts.ts';
 import { plural } from '../../../ui/text/format.ts';
 import { watchedNoun } from '../rule-text.ts';
 

@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import type { AlertRule } from '../../../../../schemas/api/alerts.ts';
+import type { AlertRule } from '../../../../../schemas/api/insight/alerts.ts';
 import { paths } from '../../../app/paths.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import type { Column } from '../../../ui/table/data-table.tsx';

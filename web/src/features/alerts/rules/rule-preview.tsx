@@ -1,9 +1,9 @@
 /** What the rule in the form would have done in the last 7 days. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import type { PreviewRule, RulePreview } from '../../../../../schemas/api/alerts.ts';
-import { alertQueries } from '../../../api/alert-queries.ts';
+import type { PreviewRule, RulePreview } from '../../../../../schemas/api/insight/alerts.ts';
+import { alertQueries } from '../../../api/queries/alerts.ts';
+import { InlineError, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { useSettled } from '../../../ui/form/debounced-value.ts';
-import { InlineError, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { formatDuration, plural } from '../../../ui/text/format.ts';
 import { amountText } from '../rule-text.ts';

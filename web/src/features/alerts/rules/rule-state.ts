@@ -1,5 +1,5 @@
 /** What the last evaluation says of a rule: whether it fires, and whether it can. Pure. */
-import type { AlertRule } from '../../../../../schemas/api/alerts.ts';
+import type { AlertRule } from '../../../../../schemas/api/insight/alerts.ts';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { plural } from '../../../ui/text/format.ts';
 import { isNeverMet, watchedNoun } from '../rule-text.ts';

@@ -1,11 +1,11 @@
 import { NativeSelect, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import type { AlertRule } from '../../../../../schemas/api/alerts.ts';
-import { queries } from '../../../api/queries.ts';
+import type { AlertRule } from '../../../../../schemas/api/insight/alerts.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { useAddressParam } from '../../../app/search-params.ts';
-import { Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
+import { Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import { DataTable } from '../../../ui/table/data-table.tsx';
 import { useNow } from '../../../ui/text/clock.ts';

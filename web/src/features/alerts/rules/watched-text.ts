@@ -1,5 +1,5 @@
 /** How much of an environment its rules watch. Pure. */
-import type { AlertRule } from '../../../../../schemas/api/alerts.ts';
+import type { AlertRule } from '../../../../../schemas/api/insight/alerts.ts';
 import { plural } from '../../../ui/text/format.ts';
 
 /** `3 rules watch 24 series.`, and what of the rules watches nothing: empty where all do. */

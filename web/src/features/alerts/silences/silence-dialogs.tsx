@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { AlertSilence } from '../../../../../schemas/api/alerts.ts';
+import type { AlertSilence } from '../../../../../schemas/api/insight/alerts.ts';
 import { api } from '../../../api/client.ts';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { useReportedMutation } from '../../../ui/form/reported-mutation.ts';

@@ -1,6 +1,6 @@
 /** A silence while it is written, what is wrong with it, and what it would mute. Pure. */
 import { isMatched } from '../../../../../schemas/alerts/silence-matching.ts';
-import type { AlertEvent } from '../../../../../schemas/api/alerts.ts';
+import type { AlertEvent } from '../../../../../schemas/api/insight/alerts.ts';
 import { type LabelRow, labelsOf, problemOfRows } from '../../../ui/form/label-rows.ts';
 import { METRICS } from '../rule-text.ts';
 

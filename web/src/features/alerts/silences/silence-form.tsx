@@ -1,11 +1,11 @@
 /** Which alerts are muted, why, and until when. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { AlertEvent } from '../../../../../schemas/api/alerts.ts';
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
-import { alertQueries } from '../../../api/alert-queries.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
+import type { AlertEvent } from '../../../../../schemas/api/insight/alerts.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { alertQueries } from '../../../api/queries/alerts.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { Field } from '../../../ui/form/field.tsx';
 import { LabelEditor } from '../../../ui/form/label-editor.tsx';

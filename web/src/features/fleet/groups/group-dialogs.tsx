@@ -1,17 +1,17 @@
 /** The making, changing and deleting of node groups. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { NodeGroup } from '../../../../../schemas/api/node-groups.ts';
+import type { NodeGroup } from '../../../../../schemas/api/fleet/node-groups.ts';
 import { belongs } from '../../../../../schemas/node-groups/membership.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { isProduction, usePlace } from '../../../app/scope.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { Field, NameField } from '../../../ui/form/field.tsx';
 import { LabelEditor } from '../../../ui/form/label-editor.tsx';
 import { type LabelRow, labelsOf, problemOfRows, rowsOf } from '../../../ui/form/label-rows.ts';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { BecomesNotice, MadeHereNotice, useBecameGit } from '../../ownership/git-edits.tsx';
 import { useRenewFleet } from '../nodes/node-actions.ts';

@@ -1,9 +1,9 @@
 /** What the dialogs of a group say of what will start and stop. */
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo } from 'react';
-import type { NodeGroup } from '../../../../../schemas/api/node-groups.ts';
+import type { NodeGroup } from '../../../../../schemas/api/fleet/node-groups.ts';
 import type { GroupRule } from '../../../../../schemas/node-groups/membership.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
 import { plural } from '../../../ui/text/format.ts';

@@ -1,6 +1,6 @@
 /** What the making, changing or deleting of a group will do to nodes and pipelines, as far as their list tells. */
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { belongs, type GroupRule, labelsOf } from '../../../../../schemas/node-groups/membership.ts';
 import { wantedBy } from '../nodes/label-preview.ts';
 

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import type { GroupHealth, NodeGroup } from '../../../../../schemas/api/node-groups.ts';
-import { queries } from '../../../api/queries.ts';
+import type { GroupHealth, NodeGroup } from '../../../../../schemas/api/fleet/node-groups.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { paths } from '../../../app/paths.ts';
 import { whyNot } from '../../../app/permissions.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { EmptyState, Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';
 import { type Count, CountBar } from '../../../ui/primitives/count-bar.tsx';
 import { Labels } from '../../../ui/primitives/labels.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { ManifestProblems, OwnedActions, OwnerCell, problemOf } from '../../ownership/manifest-owner.tsx';

@@ -1,4 +1,4 @@
-import { CELL_NUMBERS, type MatrixNode, readCellCode } from '../../../../../schemas/api/matrix.ts';
+import { CELL_NUMBERS, type MatrixNode, readCellCode } from '../../../../../schemas/api/fleet/matrix.ts';
 import { STATUS } from '../../../ui/primitives/status-badge.tsx';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { plural } from '../../../ui/text/format.ts';

@@ -1,6 +1,6 @@
 /** Walking the matrix by keys, as grids are walked everywhere. */
 import type { KeyboardEvent } from 'react';
-import type { MatrixNode } from '../../../../../schemas/api/matrix.ts';
+import type { MatrixNode } from '../../../../../schemas/api/fleet/matrix.ts';
 import { cellsOf } from './matrix-cell.ts';
 import type { MatrixColumn, MatrixView, Position } from './matrix-model.ts';
 

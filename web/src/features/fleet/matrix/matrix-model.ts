@@ -4,8 +4,8 @@ import {
   type FleetMatrix,
   type MatrixNode,
   readCellCode,
-} from '../../../../../schemas/api/matrix.ts';
-import type { NodeGroup } from '../../../../../schemas/api/node-groups.ts';
+} from '../../../../../schemas/api/fleet/matrix.ts';
+import type { NodeGroup } from '../../../../../schemas/api/fleet/node-groups.ts';
 
 export interface MatrixFilter {
   /** Words that a node's name, host or labels (`key=value`) hold. */

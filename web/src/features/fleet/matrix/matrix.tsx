@@ -1,10 +1,10 @@
 import { NativeSelect, Stack } from '@mantine/core';
 import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo } from 'react';
-import type { FleetMatrix as Matrix } from '../../../../../schemas/api/matrix.ts';
-import { queries } from '../../../api/queries.ts';
+import type { FleetMatrix as Matrix } from '../../../../../schemas/api/fleet/matrix.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { useAddressParam } from '../../../app/search-params.ts';
-import { EmptyState, Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
+import { EmptyState, Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import { TextFilter } from '../../../ui/table/text-filter.tsx';
 import { plural } from '../../../ui/text/format.ts';

@@ -4,10 +4,10 @@ import { useNavigate } from 'react-router';
 import { api } from '../../../api/client.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { Field } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { useRenewFleet } from './node-actions.ts';
 
 interface Props {

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
 import { api } from '../../../api/client.ts';
 import { usePlace } from '../../../app/scope.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { confirmation } from '../../pipelines/actions/pipeline-actions.ts';
 import { nameNodes } from './node-actions.ts';

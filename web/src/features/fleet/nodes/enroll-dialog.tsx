@@ -1,13 +1,13 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { Field, SelectField } from '../../../ui/form/field.tsx';
 import { DoneAction, MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
-import { SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { useEnrollmentToken } from './enrollment-token.ts';

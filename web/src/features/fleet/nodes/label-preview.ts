@@ -1,7 +1,7 @@
 /** What a change of labels will start and stop, by the rule that configs are served by. */
-import type { FleetNode } from '../../../../../schemas/api/fleet.ts';
-import type { NodeGroup } from '../../../../../schemas/api/node-groups.ts';
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
+import type { FleetNode } from '../../../../../schemas/api/fleet/fleet.ts';
+import type { NodeGroup } from '../../../../../schemas/api/fleet/node-groups.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { labelsOf } from '../../../../../schemas/node-groups/membership.ts';
 import { matchesSelector } from '../../../../../schemas/pipelines/selector.ts';
 

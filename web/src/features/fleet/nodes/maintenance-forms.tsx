@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import type { FleetNode, NodeSummary } from '../../../../../schemas/api/fleet.ts';
+import type { FleetNode, NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
-import { notify, notifyFailure } from '../../../ui/primitives/toast.tsx';
+import { notify, notifyFailure } from '../../../ui/feedback/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { confirmation } from '../../pipelines/actions/pipeline-actions.ts';
 import { wantedBy } from './label-preview.ts';

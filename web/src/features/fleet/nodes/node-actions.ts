@@ -1,6 +1,6 @@
 /** What can be done to nodes, from their list and from the page of one. */
 import { useQueryClient } from '@tanstack/react-query';
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
 import type { IconName } from '../../../ui/primitives/icons.tsx';
 import { plural } from '../../../ui/text/format.ts';
 

@@ -1,4 +1,4 @@
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
 import { whyNot } from '../../../app/permissions.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';

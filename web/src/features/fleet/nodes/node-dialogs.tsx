@@ -1,6 +1,6 @@
 /** The dialog of each action on nodes. Loaded when the first one opens. */
 import { useRef } from 'react';
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
 import { LabelsForm } from '../../node/labels-form.tsx';
 import { RenameForm } from '../../node/rename-form.tsx';

@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core';
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
 import { useAddressParam } from '../../../app/search-params.ts';
 
 /** What a node is in besides its health, in the address. */

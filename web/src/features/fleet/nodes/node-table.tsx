@@ -1,6 +1,6 @@
 import { Checkbox } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
 import { paths } from '../../../app/paths.ts';
 import { useAddressParam } from '../../../app/search-params.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';

@@ -1,4 +1,4 @@
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { BatchForm, type BatchFormProps } from '../../../ui/form/batch-form.tsx';

@@ -1,6 +1,6 @@
 /** Which file of a release a node needs. */
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
-import type { AgentRelease, ReleaseFile, Versions } from '../../../../../schemas/api/releases.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
+import type { AgentRelease, ReleaseFile, Versions } from '../../../../../schemas/api/fleet/releases.ts';
 
 export type Libc = ReleaseFile['libc'];
 

@@ -1,5 +1,5 @@
 /** A file that is named by hand. */
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
 import { DraftField } from '../../../ui/form/draft-fields.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { plural } from '../../../ui/text/format.ts';

@@ -1,5 +1,5 @@
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
-import { Notice } from '../../../ui/primitives/notice.tsx';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { listed } from '../nodes/nodes-form.tsx';
 

@@ -1,6 +1,6 @@
 /** What nodes would get of the releases that this controller serves. */
-import type { NodeSummary } from '../../../../../schemas/api/fleet.ts';
-import type { Versions } from '../../../../../schemas/api/releases.ts';
+import type { NodeSummary } from '../../../../../schemas/api/fleet/fleet.ts';
+import type { Versions } from '../../../../../schemas/api/fleet/releases.ts';
 import { formatBytes, plural } from '../../../ui/text/format.ts';
 import { fileFor, type Libc, releaseFor } from './agent-release.ts';
 

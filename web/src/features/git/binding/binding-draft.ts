@@ -1,5 +1,7 @@
 /** The binding while it is written: texts of fields, and what they come to. */
-import type { ConfigureGitSync, GitCredentials, GitSyncStatus } from '../../../../../schemas/api/git-sync.ts';
+
+import type { GitCredentials } from '../../../../../schemas/api/delivery/forges.ts';
+import type { ConfigureGitSync, GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 
 export type Access = 'keep' | GitCredentials['type'];
 

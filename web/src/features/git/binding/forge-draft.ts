@@ -1,5 +1,5 @@
 /** The forge of a remote while it is written: texts of fields, and what they come to. */
-import type { BindForge, BoundForge } from '../../../../../schemas/api/git-sync.ts';
+import type { BindForge, BoundForge } from '../../../../../schemas/api/delivery/forges.ts';
 import { hostOf } from './binding-draft.ts';
 
 export type ForgeName = BoundForge['name'];

@@ -1,8 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { BoundForge, GitSyncStatus } from '../../../../../schemas/api/git-sync.ts';
+import type { BoundForge } from '../../../../../schemas/api/delivery/forges.ts';
+import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { DraftField, type DraftOf, DraftText } from '../../../ui/form/draft-fields.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
@@ -10,9 +13,7 @@ import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Copyable } from '../../../ui/primitives/copyable.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { ForgeState } from '../forge-state.tsx';
 import { useRenewGit } from '../overrides/override-mutations.ts';
 import {

@@ -1,16 +1,20 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { DEFAULT_POLICY, type GitPolicy, OWNABLE_KINDS } from '../../../../../schemas/api/git-policy.ts';
-import type { GitSyncStatus } from '../../../../../schemas/api/git-sync.ts';
+import {
+  DEFAULT_POLICY,
+  type GitPolicy,
+  OWNABLE_KINDS,
+} from '../../../../../schemas/api/delivery/git-policy.ts';
+import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { CheckboxField } from '../../../ui/form/checkbox-field.tsx';
 import { Field, SelectField } from '../../../ui/form/field.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { KIND_LABELS } from '../git-object.ts';
 import { UI_EDITS } from '../git-state-labels.ts';
 import { useRenewGit } from '../overrides/override-mutations.ts';

@@ -1,5 +1,5 @@
 /** What pull requests of Headgate are like while it is written: lists as one text each. */
-import type { BoundForge, PullRequestSettings } from '../../../../../schemas/api/git-sync.ts';
+import type { BoundForge, PullRequestSettings } from '../../../../../schemas/api/delivery/forges.ts';
 
 export interface RequestDraft {
   deleteBranches: boolean;

@@ -1,14 +1,15 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { GitSyncStatus, PullRequestSettings } from '../../../../../schemas/api/git-sync.ts';
+import type { PullRequestSettings } from '../../../../../schemas/api/delivery/forges.ts';
+import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { CheckboxField } from '../../../ui/form/checkbox-field.tsx';
 import { DraftField, DraftText } from '../../../ui/form/draft-fields.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { useRenewGit } from '../overrides/override-mutations.ts';
 import { type RequestDraft, requestDraft, requestInput, whatForgeHas } from './pull-request-draft.ts';
 

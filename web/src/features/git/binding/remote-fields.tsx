@@ -1,5 +1,5 @@
 import { Input } from '@mantine/core';
-import type { GitSyncStatus } from '../../../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { DraftField, type DraftOf, DraftText } from '../../../ui/form/draft-fields.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';

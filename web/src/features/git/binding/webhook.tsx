@@ -1,4 +1,4 @@
-import type { GitSyncStatus } from '../../../../../schemas/api/git-sync.ts';
+import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { WEBHOOKS } from './forge-draft.ts';

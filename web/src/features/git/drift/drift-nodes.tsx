@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link } from 'react-router';
-import type { Drift } from '../../../../../schemas/api/git-words.ts';
+import type { Drift } from '../../../../../schemas/api/delivery/git-words.ts';
 import { paths } from '../../../app/paths.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';

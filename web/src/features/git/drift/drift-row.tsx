@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import type { GitSyncStatus } from '../../../../../schemas/api/git-sync.ts';
-import type { Drift } from '../../../../../schemas/api/git-words.ts';
+import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
+import type { Drift } from '../../../../../schemas/api/delivery/git-words.ts';
 import { paths } from '../../../app/paths.ts';
 import { whyNot } from '../../../app/permissions.ts';
 import { usePlace } from '../../../app/scope.tsx';

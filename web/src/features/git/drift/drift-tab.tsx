@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue } from 'react';
 import { useSearchParams } from 'react-router';
-import type { GitSyncStatus } from '../../../../../schemas/api/git-sync.ts';
-import { queries } from '../../../api/queries.ts';
+import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { useAddressParam } from '../../../app/search-params.ts';
+import { EmptyState, Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import { TextFilter } from '../../../ui/table/text-filter.tsx';
 import { plural } from '../../../ui/text/format.ts';

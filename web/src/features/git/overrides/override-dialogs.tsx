@@ -1,7 +1,7 @@
 import { Group } from '@mantine/core';
 /** Dialogs in which somebody says a word to the loop: suspend, hold, adopt, let go. */
 import { useState } from 'react';
-import type { ManifestStatus } from '../../../../../schemas/api/git-sync.ts';
+import type { ManifestStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { api } from '../../../api/client.ts';
 import { isProduction, usePlace } from '../../../app/scope.tsx';
 import { Field, SelectField } from '../../../ui/form/field.tsx';

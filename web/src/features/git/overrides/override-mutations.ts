@@ -1,7 +1,7 @@
 /** What people say to the loop, and what is read again after it. */
 import { type UseMutationResult, useMutation, useQueryClient } from '@tanstack/react-query';
 import { api } from '../../../api/client.ts';
-import { notify, notifyFailure } from '../../../ui/primitives/toast.tsx';
+import { notify, notifyFailure } from '../../../ui/feedback/toast.tsx';
 import { type GitObject, nameOfObject } from '../git-object.ts';
 
 /** Everything that the page shows of the loop. */

@@ -1,4 +1,4 @@
-import type { GitJob } from '../../../../../schemas/api/git-sync.ts';
+import type { GitJob } from '../../../../../schemas/api/delivery/git-sync.ts';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { plural } from '../../../ui/text/format.ts';
 

@@ -1,4 +1,4 @@
-import type { GitPlan } from '../../../../../schemas/api/git-plan.ts';
+import type { GitPlan } from '../../../../../schemas/api/delivery/git-plan.ts';
 import { api } from '../../../api/client.ts';
 import { isProduction, usePlace } from '../../../app/scope.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';

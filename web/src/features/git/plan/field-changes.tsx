@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { FieldChange } from '../../../../../schemas/api/git-plan.ts';
+import type { FieldChange } from '../../../../../schemas/api/delivery/git-plan.ts';
 import { Diff } from '../../../ui/code/lazy-code.tsx';
 
 type Field = Static<typeof FieldChange>;

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useSearchParams } from 'react-router';
 import { previewText } from '../../../../../schemas/alerts/preview-text.ts';
-import type { GitPlan, PlannedChange } from '../../../../../schemas/api/git-plan.ts';
-import type { GitSyncStatus } from '../../../../../schemas/api/git-sync.ts';
+import type { GitPlan, PlannedChange } from '../../../../../schemas/api/delivery/git-plan.ts';
+import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { Hunks } from '../../../ui/code/diff-hunks.tsx';
 import { DiffLayout } from '../../../ui/code/lazy-code.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';

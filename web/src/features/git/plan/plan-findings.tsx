@@ -1,5 +1,5 @@
-import type { GitPlan, PlanFinding } from '../../../../../schemas/api/git-plan.ts';
-import type { GitSyncStatus } from '../../../../../schemas/api/git-sync.ts';
+import type { GitPlan, PlanFinding } from '../../../../../schemas/api/delivery/git-plan.ts';
+import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { CodeText } from '../../../ui/text/code-text.tsx';

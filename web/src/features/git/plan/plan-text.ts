@@ -1,6 +1,6 @@
 /** A plan in sentences. */
 import type { Static } from 'typebox';
-import type { GitPlan, TouchedNodes } from '../../../../../schemas/api/git-plan.ts';
+import type { GitPlan, TouchedNodes } from '../../../../../schemas/api/delivery/git-plan.ts';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { plural } from '../../../ui/text/format.ts';
 

@@ -2,10 +2,10 @@ import { TextInput } from '@mantine/core';
 /** What can be added: shared components, sources, transforms, sinks. Dragged, clicked, or chosen by keyboard. */
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { InlineError, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
-import { InlineError, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { useEditor } from '../editor-context.ts';
 import type { NewComponent } from '../model/edits.ts';
 import { type ComponentKind, KIND_WORD } from '../model/graph.ts';

@@ -2,10 +2,10 @@ import { NativeSelect } from '@mantine/core';
 /** An empty canvas says how to fill it. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { InlineError } from '../../../ui/feedback/page-states.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
-import { InlineError } from '../../../ui/primitives/page-states.tsx';
 import { newId, useEditor } from '../editor-context.ts';
 import { editorGraph } from '../model/graph.ts';
 

@@ -1,18 +1,19 @@
 /** The options of a component: a form as the engine's schema has it, or YAML. */
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useMemo, useState } from 'react';
-import type { EventSchemas } from '../../../../../schemas/api/samples.ts';
+import type { EventSchemas } from '../../../../../schemas/api/fleet/samples.ts';
 import { describeFailure } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { type PathOffer, vrlPath } from '../../../ui/code/vrl-paths.ts';
-import { InlineError, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
+import { InlineError, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import { YamlText } from '../../../ui/schema-form/code-fields.tsx';
 import { type FormContext, FormProvider } from '../../../ui/schema-form/form-context.ts';
 import { isPlain, schemaFrom } from '../../../ui/schema-form/schema.ts';
 import { refuseOther, SchemaForm } from '../../../ui/schema-form/schema-form.tsx';
 import { isEqual } from '../../../ui/schema-form/value.ts';
+import { AskAboutVrl } from '../../assistant/open-assistant.tsx';
 import { useEditor } from '../editor-context.ts';
 import { setConfig } from '../model/edits.ts';
 import type { Config, EditorGraph, EditorNode } from '../model/graph.ts';
@@ -22,6 +23,9 @@ const VIEWS = [
   { value: 'form', word: 'Form' },
   { value: 'yaml', word: 'YAML' },
 ] as const;
+
+/** Types whose options hold programs. */
+const WITH_VRL: readonly string[] = ['remap', 'filter', 'route', 'exclusive_route'];
 
 /** Those that the graph has in their own places. */
 const RESERVED = ['type', 'inputs'];
@@ -99,6 +103,7 @@ export const ComponentOptions = ({ node }: { node: EditorNode }) => {
     <section className="inspector-part" aria-label="Options">
       <div className="inspector-head">
         <h2>Options</h2>
+        {WITH_VRL.includes(node.componentType) && <AskAboutVrl componentKey={componentKey} />}
         {hasForm && <SegmentedControl label="Options as" value={view} options={VIEWS} onChange={setView} />}
       </div>
       {schema.isPending && <SkeletonRows rows={4} label="Loading the options" />}

@@ -1,8 +1,8 @@
 /** What is selected, in full: one component, an edge, several components, or the pipeline as a whole. */
 import { useEffect, useRef } from 'react';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { KIND_ICON } from '../canvas/component-node.tsx';
 import { edgeWord } from '../canvas/flow.ts';

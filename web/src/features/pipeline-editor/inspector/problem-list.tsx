@@ -1,19 +1,12 @@
-import { Badge } from '../../../ui/primitives/badge.tsx';
+import { LevelList } from '../../../ui/feedback/level-list.tsx';
+import { InlineError } from '../../../ui/feedback/page-states.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
-import { InlineError } from '../../../ui/primitives/page-states.tsx';
-import type { Tone } from '../../../ui/primitives/tone.ts';
 import { CodeText } from '../../../ui/text/code-text.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { useEditor } from '../editor-context.ts';
 import { byLevel, levelWord, messageOf, type Problem } from '../model/problems.ts';
 import type { Rendered } from '../yaml/rendered-yaml.ts';
-
-const TONES: Record<'passed' | 'failed' | 'skipped', Tone> = {
-  passed: 'ok',
-  failed: 'failed',
-  skipped: 'unknown',
-};
 
 interface Props {
   rendered: Rendered & { retry: () => void };
@@ -36,15 +29,7 @@ export const ProblemList = ({ rendered, show }: Props) => {
                 ? 'No problems'
                 : plural(problems.length, 'problem')}
         </h2>
-        {result && (
-          <ul className="levels" aria-label="Levels of validation">
-            {result.levels.map(({ level, status, detail }) => (
-              <li key={level} className="level" data-tip={detail || undefined}>
-                <Badge tone={TONES[status]}>{status}</Badge> {levelWord(level)}
-              </li>
-            ))}
-          </ul>
-        )}
+        {result && <LevelList levels={result.levels} wordOf={levelWord} />}
       </div>
       {error !== null && (
         <div className="editor-problems-error">

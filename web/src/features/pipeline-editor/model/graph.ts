@@ -5,7 +5,7 @@ import type {
   COMPONENT_KEY_PATTERN as KeyPattern,
   MAX_GRAPH_EDGES as MaxEdges,
   MAX_GRAPH_NODES as MaxNodes,
-} from '../../../../../schemas/api/pipelines.ts';
+} from '../../../../../schemas/api/pipelines/graph.ts';
 
 export const COMPONENT_KEY_PATTERN: typeof KeyPattern = '^[a-zA-Z_][a-zA-Z0-9_]*$';
 export const MAX_GRAPH_NODES: typeof MaxNodes = 500;

@@ -1,5 +1,5 @@
 /** What the checks say of a graph, and where in it that is. */
-import type { ValidationError } from '../../../../../schemas/api/pipelines.ts';
+import type { ValidationError } from '../../../../../schemas/api/pipelines/validation.ts';
 import { type EditorNode, SECTION } from './graph.ts';
 
 export type Problem = ValidationError;

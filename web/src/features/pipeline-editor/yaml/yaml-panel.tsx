@@ -2,11 +2,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { api, describeFailure } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { type CodeHandle, CodeInput, type CodeProblem } from '../../../ui/code/code-editor.tsx';
+import { InlineError, Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
-import { InlineError, Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
 import { problemsOf } from '../../pipeline/deploy/deploy-checks.tsx';
 import { placeNew } from '../canvas/layout.ts';
 import { newId, useEditor } from '../editor-context.ts';

@@ -1,27 +1,26 @@
 import { Group, Stack } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Link } from 'react-router';
-import type { Dependency, DependencyGraph } from '../../../../../schemas/api/pipeline-order.ts';
-import type { Pipeline } from '../../../../../schemas/api/pipelines.ts';
+import type { Dependency, DependencyGraph } from '../../../../../schemas/api/pipelines/pipeline-order.ts';
+import type { Pipeline } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { lazyPart } from '../../../api/lazy-part.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { EmptyState, InlineError, Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { Field, SelectField } from '../../../ui/form/field.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button, IconButton } from '../../../ui/primitives/button.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { EmptyState, InlineError, Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import { useBecameGit } from '../../ownership/git-edits.tsx';
 import { FixedNotice, useFixed } from '../../pipelines/actions/edit-lock.tsx';
 import { useRenewPipelines } from '../../pipelines/actions/pipeline-actions.ts';
 import { around, connected } from './dependency-graph.ts';
 
-const DependencyMap = lazy(() =>
-  import('./dependency-map.tsx').then((module) => ({ default: module.DependencyMap })),
-);
+const DependencyMap = lazyPart(() => import('./dependency-map.tsx'), 'DependencyMap');
 
 interface Props {
   env: string;

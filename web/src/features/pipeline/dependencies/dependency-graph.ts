@@ -1,5 +1,5 @@
 /** Parts of the dependencies of an environment. Pure. */
-import type { DependencyGraph } from '../../../../../schemas/api/pipeline-order.ts';
+import type { DependencyGraph } from '../../../../../schemas/api/pipelines/pipeline-order.ts';
 
 const only = (graph: DependencyGraph, ids: ReadonlySet<string>): DependencyGraph => ({
   nodes: graph.nodes.filter(({ id }) => ids.has(id)),

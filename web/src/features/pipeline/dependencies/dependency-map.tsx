@@ -14,7 +14,7 @@ import {
 } from '@xyflow/react';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
-import type { DependencyGraph } from '../../../../../schemas/api/pipeline-order.ts';
+import type { DependencyGraph } from '../../../../../schemas/api/pipelines/pipeline-order.ts';
 import { paths } from '../../../app/paths.ts';
 import { TONE_ICON } from '../../../ui/primitives/badge.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';

@@ -1,17 +1,11 @@
 import { TRPCClientError } from '@trpc/client';
 import { Link } from 'react-router';
-import type { DeployPreview, ValidationError } from '../../../../../schemas/api/pipelines.ts';
+import type { DeployPreview } from '../../../../../schemas/api/pipelines/deployments.ts';
+import type { ValidationError } from '../../../../../schemas/api/pipelines/validation.ts';
 import { paths } from '../../../app/paths.ts';
-import { Badge } from '../../../ui/primitives/badge.tsx';
-import type { Tone } from '../../../ui/primitives/tone.ts';
-import { WarningList } from '../../../ui/primitives/warning-list.tsx';
+import { LevelList } from '../../../ui/feedback/level-list.tsx';
+import { WarningList } from '../../../ui/feedback/warning-list.tsx';
 import { CodeText } from '../../../ui/text/code-text.tsx';
-
-const LEVEL: Record<DeployPreview['levels'][number]['status'], Tone> = {
-  passed: 'ok',
-  failed: 'failed',
-  skipped: 'unknown',
-};
 
 /** What the server found when it was asked to do it; empty for any other error. */
 export function problemsOf(error: unknown): ValidationError[] {
@@ -43,13 +37,7 @@ interface Props {
 /** The levels of checking, and every error with a link to its component. */
 export const DeployChecks = ({ env, pipelineId, levels, errors, warnings }: Props) => (
   <section className="deploy-part" aria-label="Checks">
-    <ul className="levels" aria-label="Levels of validation">
-      {levels.map(({ level, status, detail }) => (
-        <li key={level} className="level" data-tip={detail || undefined}>
-          <Badge tone={LEVEL[status]}>{status}</Badge> {level}
-        </li>
-      ))}
-    </ul>
+    <LevelList levels={levels} />
     <ProblemList env={env} pipelineId={pipelineId} errors={errors} />
     <WarningList warnings={warnings} />
   </section>

@@ -1,12 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Link } from 'react-router';
-import type { PipelineOnNode, Refusal } from '../../../../../schemas/api/pipelines.ts';
+import type { PipelineOnNode, Refusal } from '../../../../../schemas/api/pipelines/on-nodes.ts';
 import { api } from '../../../api/client.ts';
 import { usePlace } from '../../../app/scope.tsx';
-import { Banner } from '../../../ui/primitives/banner.tsx';
+import { Banner } from '../../../ui/feedback/banner.tsx';
+import { InlineError } from '../../../ui/feedback/page-states.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
-import { InlineError } from '../../../ui/primitives/page-states.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { useRenewPipelines } from '../../pipelines/actions/pipeline-actions.ts';
 
@@ -19,6 +20,8 @@ interface Props {
   /** How one is called on this page: by its node or by its pipeline. */
   nameOf: (row: PipelineOnNode) => string;
   logHref: (row: PipelineOnNode) => string;
+  /** What can be done about it, beside trying again. */
+  action?: ReactNode;
   /** Set on the page of a node: only this node gets the version again. */
   nodeId?: string;
 }
@@ -45,7 +48,7 @@ function about({ component, option, place }: Refusal): string {
 }
 
 /** Versions that do not run on nodes: who refused them, why, and what runs there. Nothing where there are none. */
-export const Refusals = ({ rows, title, nameOf, logHref, nodeId }: Props) => {
+export const Refusals = ({ rows, title, nameOf, logHref, action, nodeId }: Props) => {
   const { team } = usePlace();
   const renew = useRenewPipelines();
   const refused = rows.filter((row): row is Refused => row.refused !== null);
@@ -88,6 +91,7 @@ export const Refusals = ({ rows, title, nameOf, logHref, nodeId }: Props) => {
         </Button>
       )}
       {retry.error && <InlineError error={retry.error} />}
+      {action}
     </Banner>
   );
 };

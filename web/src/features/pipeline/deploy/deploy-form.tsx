@@ -2,16 +2,19 @@ import { Input, Stack } from '@mantine/core';
 /** What a deploy would do, before it does it: where it goes, what changes, whether it is sound. Then it is watched. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { DeployEnvironmentInfo, DeployPreview } from '../../../../../schemas/api/pipelines.ts';
-import { queries } from '../../../api/queries.ts';
+import type {
+  DeployEnvironmentInfo,
+  DeployPreview,
+} from '../../../../../schemas/api/pipelines/deployments.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { useAddressParam } from '../../../app/search-params.ts';
 import { Diff, DiffLayout, YamlText } from '../../../ui/code/lazy-code.tsx';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { TextAreaField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
-import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
 import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { FixedNotice, useFixed } from '../../pipelines/actions/edit-lock.tsx';

@@ -2,11 +2,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
 import type { Static } from 'typebox';
-import type { CreateRollout } from '../../../../../schemas/api/rollouts.ts';
+import type { CreateRollout } from '../../../../../schemas/api/delivery/rollouts.ts';
 import { api } from '../../../api/client.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { useBecameGit } from '../../ownership/git-edits.tsx';
 import { useRenewPipelines } from '../../pipelines/actions/pipeline-actions.ts';
 

@@ -1,10 +1,10 @@
 import { Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { paths } from '../../../app/paths.ts';
+import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
-import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { Crashes } from '../../engine-reports/crash-list.tsx';
 import { pipelineCause } from '../../gate/gate-cause.ts';

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { DeployEnvironmentInfo } from '../../../../../schemas/api/pipelines.ts';
-import { queries } from '../../../api/queries.ts';
+import type { DeployEnvironmentInfo } from '../../../../../schemas/api/pipelines/deployments.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { paths } from '../../../app/paths.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { EnvironmentTag } from '../../../ui/primitives/environment-tag.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { HealthBadge } from '../../../ui/primitives/status-badge.tsx';
 import { plural } from '../../../ui/text/format.ts';
 

@@ -1,7 +1,7 @@
 import { Link } from 'react-router';
-import type { Pipeline } from '../../../../../schemas/api/pipelines.ts';
+import type { Pipeline } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { type GitTab, paths } from '../../../app/paths.ts';
-import { Banner } from '../../../ui/primitives/banner.tsx';
+import { Banner } from '../../../ui/feedback/banner.tsx';
 import { sentence } from '../../../ui/text/format.ts';
 
 /** Reasons of the condition Applied, each with where the matter is settled. */

@@ -1,10 +1,10 @@
 /** What the events of a component have in them, as the samples of the last day showed it. */
 import { useQuery } from '@tanstack/react-query';
 import type { EventField } from '../../../../../schemas/agent/protocol.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { vrlPath } from '../../../ui/code/vrl-paths.ts';
+import { EmptyState, Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Copyable } from '../../../ui/primitives/copyable.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { plural } from '../../../ui/text/format.ts';

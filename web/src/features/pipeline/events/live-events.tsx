@@ -1,8 +1,8 @@
 /** The events of one component as they pass, newest at the bottom. */
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { EmptyState, InlineError } from '../../../ui/feedback/page-states.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
-import { EmptyState, InlineError } from '../../../ui/primitives/page-states.tsx';
 import { formatDuration, formatRate, plural } from '../../../ui/text/format.ts';
 import { EventList } from './event-list.tsx';
 import type { LiveState, LiveTap } from './live-tap.ts';

@@ -1,5 +1,5 @@
 /** One watching of a component: started by hand, ended by the reader, the node or the clock, whichever comes first. */
-import type { TapEnded, TapEvents } from '../../../../../schemas/api/samples.ts';
+import type { TapEnded, TapEvents } from '../../../../../schemas/api/fleet/samples.ts';
 import { cleared, EMPTY_TAP, released, type TapBuffer, withEvents } from './tap-buffer.ts';
 
 export interface Tap {

@@ -3,18 +3,12 @@ import { TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useState } from 'react';
 import { AGENT_LIMITS } from '../../../../../schemas/agent/limits.ts';
-import type { SampleOf, SampleResultView } from '../../../../../schemas/api/samples.ts';
+import type { SampleOf, SampleResultView } from '../../../../../schemas/api/fleet/samples.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { EmptyState, InlineError, isGone, Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
-import {
-  EmptyState,
-  InlineError,
-  isGone,
-  Loaded,
-  SkeletonBlock,
-} from '../../../ui/primitives/page-states.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { formatDuration, plural, sentence } from '../../../ui/text/format.ts';
 import { EventList } from './event-list.tsx';

@@ -1,5 +1,5 @@
 /** Which outputs of a pipeline's components there are to look at. Knows what the page knows; the controller decides. */
-import type { GraphEdge, GraphNode } from '../../../../../schemas/api/pipelines.ts';
+import type { GraphEdge, GraphNode } from '../../../../../schemas/api/pipelines/graph.ts';
 import { outputsOf } from '../../../../../schemas/pipelines/outputs.ts';
 
 export interface TapTarget {

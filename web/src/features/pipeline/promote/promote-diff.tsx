@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { EnvironmentSummary } from '../../../../../schemas/api/environments.ts';
-import type { PromotionDiffs } from '../../../../../schemas/api/promotions.ts';
-import { queries } from '../../../api/queries.ts';
+import type { PromotionDiffs } from '../../../../../schemas/api/delivery/promotions.ts';
+import type { EnvironmentSummary } from '../../../../../schemas/api/fleet/environments.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { Hunks } from '../../../ui/code/diff-hunks.tsx';
 import { DiffLayout } from '../../../ui/code/lazy-code.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
-import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import { fieldWord } from './promote-text.ts';
 

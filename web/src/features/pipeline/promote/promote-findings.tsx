@@ -1,11 +1,11 @@
 import { Link } from 'react-router';
-import type { EnvironmentSummary } from '../../../../../schemas/api/environments.ts';
-import type { PromotionPreflight } from '../../../../../schemas/api/promotions.ts';
+import type { PromotionPreflight } from '../../../../../schemas/api/delivery/promotions.ts';
+import type { EnvironmentSummary } from '../../../../../schemas/api/fleet/environments.ts';
 import { paths } from '../../../app/paths.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { EnvironmentTag } from '../../../ui/primitives/environment-tag.tsx';
 import type { IconName } from '../../../ui/primitives/icons.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { sentence } from '../../../ui/text/format.ts';
 import { HEALTH } from './promote-text.ts';

@@ -1,6 +1,7 @@
 /** What a promotion becomes, in sentences. */
-import type { EnvironmentSummary } from '../../../../../schemas/api/environments.ts';
-import type { PromotionPreflight } from '../../../../../schemas/api/promotions.ts';
+
+import type { PromotionPreflight } from '../../../../../schemas/api/delivery/promotions.ts';
+import type { EnvironmentSummary } from '../../../../../schemas/api/fleet/environments.ts';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { plural } from '../../../ui/text/format.ts';
 

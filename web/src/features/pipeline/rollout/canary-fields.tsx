@@ -1,10 +1,10 @@
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import './rollout.css';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Field, SelectField } from '../../../ui/form/field.tsx';
 import { LabelEditor } from '../../../ui/form/label-editor.tsx';
 import { type LabelRow, labelsOf, problemOfRows } from '../../../ui/form/label-rows.ts';
 import { Button } from '../../../ui/primitives/button.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { type CanaryDraft, canaryProblem, type Split, suggestLabels, windowProblem } from './canary-match.ts';
 

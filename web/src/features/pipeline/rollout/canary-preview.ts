@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import type { DeployEnvironmentInfo } from '../../../../../schemas/api/pipelines.ts';
-import { queries } from '../../../api/queries.ts';
+import type { DeployEnvironmentInfo } from '../../../../../schemas/api/pipelines/deployments.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { labelsOf, problemOfRows } from '../../../ui/form/label-rows.ts';
 import { type CanaryRows, type Candidate, NO_CANARY } from './canary-fields.tsx';
 import { type CanaryDraft, canaryProblem, splitNodes, windowProblem } from './canary-match.ts';

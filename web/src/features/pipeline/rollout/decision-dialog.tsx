@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import type { Pipeline } from '../../../../../schemas/api/pipelines.ts';
-import type { Rollout } from '../../../../../schemas/api/rollouts.ts';
+import type { Rollout } from '../../../../../schemas/api/delivery/rollouts.ts';
+import type { Pipeline } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { api } from '../../../api/client.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { sentence } from '../../../ui/text/format.ts';
 import { confirmation, useRenewPipelines } from '../../pipelines/actions/pipeline-actions.ts';
 import { broadenTouches, rollbackTouches } from './rollout-text.ts';

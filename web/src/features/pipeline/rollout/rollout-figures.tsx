@@ -1,5 +1,5 @@
 import { Stack } from '@mantine/core';
-import type { RolloutFigures, RolloutSummary } from '../../../../../schemas/api/rollouts.ts';
+import type { RolloutFigures, RolloutSummary } from '../../../../../schemas/api/delivery/rollouts.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { formatCount, formatPercent, sentence } from '../../../ui/text/format.ts';

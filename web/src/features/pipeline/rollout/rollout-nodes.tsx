@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { Rollout } from '../../../../../schemas/api/rollouts.ts';
+import type { Rollout } from '../../../../../schemas/api/delivery/rollouts.ts';
 import { paths } from '../../../app/paths.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';

@@ -1,15 +1,15 @@
 import './rollout.css';
 import { useState } from 'react';
-import type { Pipeline } from '../../../../../schemas/api/pipelines.ts';
-import type { Rollout } from '../../../../../schemas/api/rollouts.ts';
+import type { Rollout } from '../../../../../schemas/api/delivery/rollouts.ts';
+import type { Pipeline } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { whyNot } from '../../../app/permissions.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Badge, TONE_ICON } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Commit } from '../../../ui/primitives/copyable.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
 import { Labels } from '../../../ui/primitives/labels.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { useNow } from '../../../ui/text/clock.ts';

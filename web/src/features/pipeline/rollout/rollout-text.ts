@@ -1,5 +1,9 @@
 /** A rollout by stages in sentences. */
-import type { Rollout, RolloutSummary, RolloutVerdict } from '../../../../../schemas/api/rollouts.ts';
+import type {
+  Rollout,
+  RolloutSummary,
+  RolloutVerdict,
+} from '../../../../../schemas/api/delivery/rollouts.ts';
 import type { Tone } from '../../../ui/primitives/tone.ts';
 import { formatDuration, plural } from '../../../ui/text/format.ts';
 

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { Pipeline } from '../../../../../schemas/api/pipelines.ts';
-import type { RolloutSummary } from '../../../../../schemas/api/rollouts.ts';
-import { queries } from '../../../api/queries.ts';
+import type { RolloutSummary } from '../../../../../schemas/api/delivery/rollouts.ts';
+import type { Pipeline } from '../../../../../schemas/api/pipelines/pipelines.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { paths } from '../../../app/paths.ts';
+import { EmptyState, Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';
 import { Commit } from '../../../ui/primitives/copyable.tsx';
 import { Labels } from '../../../ui/primitives/labels.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
 import { NO_CANARY } from './canary-fields.tsx';

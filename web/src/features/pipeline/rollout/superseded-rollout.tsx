@@ -1,8 +1,8 @@
 import { Checkbox } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import './rollout.css';
-import { queries } from '../../../api/queries.ts';
-import { Notice } from '../../../ui/primitives/notice.tsx';
+import { queries } from '../../../api/queries/index.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { plural } from '../../../ui/text/format.ts';
 
 interface AskProps {

@@ -1,5 +1,5 @@
 import { Link } from 'react-router';
-import type { Pipeline } from '../../../../../schemas/api/pipelines.ts';
+import type { Pipeline } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { paths } from '../../../app/paths.ts';
 import { Commit } from '../../../ui/primitives/copyable.tsx';
 import { Labels } from '../../../ui/primitives/labels.tsx';

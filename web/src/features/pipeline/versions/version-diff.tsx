@@ -1,10 +1,10 @@
 import { NativeSelect } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import type { VersionSummary } from '../../../../../schemas/api/pipelines.ts';
-import { queries } from '../../../api/queries.ts';
+import type { VersionSummary } from '../../../../../schemas/api/pipelines/versions.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { Diff, DiffLayout, YamlText } from '../../../ui/code/lazy-code.tsx';
+import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
 import { formatExact } from '../../../ui/text/format.ts';
 
 interface Props {

@@ -1,26 +1,24 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { useSearchParams } from 'react-router';
-import type { Pipeline, VersionSummary } from '../../../../../schemas/api/pipelines.ts';
-import { queries } from '../../../api/queries.ts';
+import type { Pipeline } from '../../../../../schemas/api/pipelines/pipelines.ts';
+import type { VersionSummary } from '../../../../../schemas/api/pipelines/versions.ts';
+import { lazyPart } from '../../../api/lazy-part.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { EmptyState, Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Commit } from '../../../ui/primitives/copyable.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
 import { FixedNotice, useFixed, VIEWER_REASON } from '../../pipelines/actions/edit-lock.tsx';
 import { removedText } from './removed-versions.ts';
 import { VersionText } from './version-diff.tsx';
 
-const RollbackDialog = lazy(() =>
-  import('./rollback-dialog.tsx').then((module) => ({ default: module.RollbackDialog })),
-);
-const NewVersionDialog = lazy(() =>
-  import('./new-version.tsx').then((module) => ({ default: module.NewVersionDialog })),
-);
+const RollbackDialog = lazyPart(() => import('./rollback-dialog.tsx'), 'RollbackDialog');
+const NewVersionDialog = lazyPart(() => import('./new-version.tsx'), 'NewVersionDialog');
 
 interface Props {
   env: string;

@@ -1,8 +1,8 @@
 /** What every action on pipelines has in common. */
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { paths } from '../../../app/paths.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { BatchForm, type BatchFormProps } from '../../../ui/form/batch-form.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { BECOMES, useUiEdits } from '../../ownership/git-edits.tsx';
 
 interface Props extends Omit<BatchFormProps<PipelineSummary>, 'items' | 'noun' | 'hrefOf'> {

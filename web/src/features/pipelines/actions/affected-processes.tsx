@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
-import { queries } from '../../../api/queries.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { plural } from '../../../ui/text/format.ts';
 import { processesOf } from './process-count.ts';
 

@@ -1,4 +1,4 @@
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import type { IconName } from '../../../ui/primitives/icons.tsx';

@@ -1,15 +1,15 @@
 import { Group, Stack } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'react-router';
-import type { EnvironmentSummary } from '../../../../../schemas/api/environments.ts';
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
+import type { EnvironmentSummary } from '../../../../../schemas/api/fleet/environments.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { api } from '../../../api/client.ts';
 import { paths } from '../../../app/paths.ts';
 import { type Place, usePlace } from '../../../app/scope.tsx';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Field, SelectField } from '../../../ui/form/field.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { EnvironmentTag } from '../../../ui/primitives/environment-tag.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { pipelineNameProblem } from '../pipeline-name.ts';
 import { ActionForm } from './action-form.tsx';
 import { nameAll, useRenewPipelines } from './pipeline-actions.ts';

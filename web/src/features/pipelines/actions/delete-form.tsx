@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { api } from '../../../api/client.ts';
 import { usePlace } from '../../../app/scope.tsx';
-import { notify, notifyFailure } from '../../../ui/primitives/toast.tsx';
+import { notify, notifyFailure } from '../../../ui/feedback/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { useBecameGit } from '../../ownership/git-edits.tsx';
 import { ActionForm, GitChange, LeftOut } from './action-form.tsx';

@@ -1,6 +1,6 @@
 import { useQueries } from '@tanstack/react-query';
-import { queries } from '../../../api/queries.ts';
-import { Notice } from '../../../ui/primitives/notice.tsx';
+import { queries } from '../../../api/queries/index.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { plural } from '../../../ui/text/format.ts';
 
 /** What is deployed and depends on the pipelines, without those that are stopped with them. */

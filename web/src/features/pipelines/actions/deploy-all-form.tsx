@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { api } from '../../../api/client.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { TextAreaField } from '../../../ui/form/field.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { ActionForm, LeftOut } from './action-form.tsx';
 import { nameAll, useRenewPipelines } from './pipeline-actions.ts';
 import type { FormProps } from './pipeline-dialogs.tsx';

@@ -3,7 +3,7 @@ import { Link } from 'react-router';
 import type { GitOrigin, Role } from '../../../../../schemas/api/common.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { BECOMES, type UiEdits, useUiEdits } from '../../ownership/git-edits.tsx';
 
 export const VIEWER_REASON =

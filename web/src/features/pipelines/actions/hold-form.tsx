@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { api } from '../../../api/client.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { Field } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { EndsRollout } from '../../pipeline/rollout/superseded-rollout.tsx';
 import { Processes } from './affected-processes.tsx';
 import { Dependents } from './dependents.tsx';

@@ -2,11 +2,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { useNavigate } from 'react-router';
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { api } from '../../../api/client.ts';
 import { paths } from '../../../app/paths.ts';
 import { isProduction, usePlace } from '../../../app/scope.tsx';
-import { notify, notifyFailure } from '../../../ui/primitives/toast.tsx';
+import { notify, notifyFailure } from '../../../ui/feedback/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 
 export type ActionKind =

@@ -1,6 +1,6 @@
 /** The dialog of each action on pipelines. Loaded when the first one opens. */
 import { useRef } from 'react';
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
 import { DeployForm } from '../../pipeline/deploy/deploy-form.tsx';

@@ -1,8 +1,8 @@
 import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from 'react-router';
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
-import { queries } from '../../../api/queries.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { Icon, type IconName } from '../../../ui/primitives/icons.tsx';

@@ -1,4 +1,4 @@
-import type { NodeWithPipelines } from '../../../../../schemas/api/fleet.ts';
+import type { NodeWithPipelines } from '../../../../../schemas/api/fleet/fleet.ts';
 
 /** Nothing runs yet, or no longer. */
 const ENDED = ['PENDING', 'STOPPED'];

@@ -1,12 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { Field, NameField, TextAreaField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
-import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 
 interface Props {

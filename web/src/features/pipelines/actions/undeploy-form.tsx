@@ -1,7 +1,7 @@
 import { useRef } from 'react';
 import { api } from '../../../api/client.ts';
 import { usePlace } from '../../../app/scope.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { useBecameGit } from '../../ownership/git-edits.tsx';
 import { EndsRollout } from '../../pipeline/rollout/superseded-rollout.tsx';

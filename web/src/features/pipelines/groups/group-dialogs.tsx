@@ -1,13 +1,13 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { PipelineGroup } from '../../../../../schemas/api/pipeline-order.ts';
+import type { PipelineGroup } from '../../../../../schemas/api/pipelines/pipeline-order.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { NameField, SelectField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { useRenewPipelines } from '../actions/pipeline-actions.ts';
 import type { GroupAction } from './group-nav.tsx';

@@ -2,8 +2,8 @@
 import { Menu } from '@mantine/core';
 import { useRef } from 'react';
 import { Link, useLocation, useSearchParams } from 'react-router';
-import type { PipelineGroup } from '../../../../../schemas/api/pipeline-order.ts';
-import type { PipelineSummary } from '../../../../../schemas/api/pipelines.ts';
+import type { PipelineGroup } from '../../../../../schemas/api/pipelines/pipeline-order.ts';
+import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { IconButton } from '../../../ui/primitives/button.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';

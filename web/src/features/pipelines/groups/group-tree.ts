@@ -1,5 +1,5 @@
 /** Groups of pipelines as the tree that people see. Pure. */
-import type { PipelineGroup } from '../../../../../schemas/api/pipeline-order.ts';
+import type { PipelineGroup } from '../../../../../schemas/api/pipelines/pipeline-order.ts';
 
 /** In the address, in the place of a group's id: pipelines that are in none. */
 export const NO_GROUP = 'none';

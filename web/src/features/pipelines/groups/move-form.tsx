@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { PipelineGroup } from '../../../../../schemas/api/pipeline-order.ts';
+import type { PipelineGroup } from '../../../../../schemas/api/pipelines/pipeline-order.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { ActionForm } from '../actions/action-form.tsx';
 import { nameAll, useRenewPipelines } from '../actions/pipeline-actions.ts';
 import type { FormProps } from '../actions/pipeline-dialogs.tsx';

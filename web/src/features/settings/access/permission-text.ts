@@ -1,4 +1,4 @@
-import type { Permission } from '../../../../../schemas/api/service-accounts.ts';
+import type { Permission } from '../../../../../schemas/api/identity/service-accounts.ts';
 
 /** What each allows, in the order in which they are offered. */
 export const PERMISSION_LABELS = {

@@ -1,9 +1,9 @@
 import { Checkbox, Stack } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Permission, ServiceAccount } from '../../../../../schemas/api/service-accounts.ts';
+import type { Permission, ServiceAccount } from '../../../../../schemas/api/identity/service-accounts.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { Field, NameField, SelectField } from '../../../ui/form/field.tsx';
 import { DoneAction, MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';

@@ -1,5 +1,5 @@
 /** How long keys of service accounts have to live, in words. */
-import type { ServiceAccount } from '../../../../../schemas/api/service-accounts.ts';
+import type { ServiceAccount } from '../../../../../schemas/api/identity/service-accounts.ts';
 import { plural } from '../../../ui/text/format.ts';
 
 const HOUR_MS = 3_600_000;

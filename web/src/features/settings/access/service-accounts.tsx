@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'react-router';
-import type { EnvironmentSummary } from '../../../../../schemas/api/environments.ts';
-import type { ServiceAccount } from '../../../../../schemas/api/service-accounts.ts';
-import { queries } from '../../../api/queries.ts';
+import type { EnvironmentSummary } from '../../../../../schemas/api/fleet/environments.ts';
+import type { ServiceAccount } from '../../../../../schemas/api/identity/service-accounts.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { paths } from '../../../app/paths.ts';
+import { Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { useNow } from '../../../ui/text/clock.ts';
 import { formatExact } from '../../../ui/text/format.ts';

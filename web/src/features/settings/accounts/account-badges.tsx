@@ -1,6 +1,6 @@
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { useNow } from '../../../ui/text/clock.ts';
 import { formatExact } from '../../../ui/text/format.ts';

@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Environment } from '../../../../../schemas/api/environments.ts';
+import type { Environment } from '../../../../../schemas/api/fleet/environments.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 
 export const DeleteEnvironment = ({

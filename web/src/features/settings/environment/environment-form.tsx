@@ -1,14 +1,14 @@
 import { Checkbox } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Environment } from '../../../../../schemas/api/environments.ts';
-import type { TeamSummary } from '../../../../../schemas/api/people.ts';
+import type { Environment } from '../../../../../schemas/api/fleet/environments.ts';
+import type { TeamSummary } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { Field, NameField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { plural } from '../../../ui/text/format.ts';
 
 const NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]{0,99}$/;

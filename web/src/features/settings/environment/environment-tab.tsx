@@ -1,11 +1,11 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
 import { DeleteEnvironment } from './delete-environment.tsx';
 import { General } from './environment-form.tsx';
 import { HiddenKeys } from './hidden-keys.tsx';

@@ -1,16 +1,16 @@
 import { Input } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import type { Environment } from '../../../../../schemas/api/environments.ts';
+import type { Environment } from '../../../../../schemas/api/fleet/environments.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { MONO_INPUT } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { useRowFocus } from '../../../ui/form/row-focus.ts';
 import { Button, IconButton } from '../../../ui/primitives/button.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 
 const MAX_PATTERNS = 100;
 const MAX_CHARS = 100;

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Environment } from '../../../../../schemas/api/environments.ts';
+import type { Environment } from '../../../../../schemas/api/fleet/environments.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { notify } from '../../../ui/feedback/toast.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { notify } from '../../../ui/primitives/toast.tsx';
 import { BACKENDS, storeNoun } from '../../secrets/store-text.ts';
 import { configOf, heldBy, isComplete, type StoreDraft, storeDraft } from './store-draft.ts';
 import { CloudFields, ExecFields, RefreshField, VaultFields } from './store-fields.tsx';

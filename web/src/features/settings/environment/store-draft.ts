@@ -1,12 +1,12 @@
 /** The setting of a secret store while it is written: texts of fields, of every kind at once so that none is lost on a look at another. */
-import type { Environment } from '../../../../../schemas/api/environments.ts';
+import type { Environment } from '../../../../../schemas/api/fleet/environments.ts';
 import type {
   CloudConfig,
   ExecConfig,
   SecretBackend,
   ShownBackendConfig,
   VaultConfig,
-} from '../../../../../schemas/api/secret-backends.ts';
+} from '../../../../../schemas/api/secrets/secret-backends.ts';
 
 export type VaultMethod = VaultConfig['auth']['method'];
 

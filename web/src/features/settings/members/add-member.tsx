@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { Role } from '../../../../../schemas/api/common.ts';
-import type { TeamDetail } from '../../../../../schemas/api/people.ts';
+import type { TeamDetail } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
 import { Field, SelectField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';

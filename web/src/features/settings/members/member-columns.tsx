@@ -1,4 +1,4 @@
-import type { TeamMember } from '../../../../../schemas/api/people.ts';
+import type { TeamMember } from '../../../../../schemas/api/identity/people.ts';
 import { RowMenu } from '../../../ui/primitives/row-menu.tsx';
 import type { Column } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';

@@ -1,6 +1,6 @@
 import { type ReactNode, useRef } from 'react';
 import type { Role } from '../../../../../schemas/api/common.ts';
-import type { TeamDetail, TeamMember } from '../../../../../schemas/api/people.ts';
+import type { TeamDetail, TeamMember } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';

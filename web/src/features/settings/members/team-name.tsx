@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { TeamDetail } from '../../../../../schemas/api/people.ts';
+import type { TeamDetail } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
 import { NameField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { TeamDetail, TeamMember } from '../../../../../schemas/api/people.ts';
+import type { TeamDetail, TeamMember } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';

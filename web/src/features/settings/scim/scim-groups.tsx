@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { Link } from 'react-router';
-import type { GroupOverview, TeamOverview } from '../../../../../schemas/api/people.ts';
-import { queries } from '../../../api/queries.ts';
+import type { GroupOverview, TeamOverview } from '../../../../../schemas/api/identity/people.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { ROLE_LABELS } from '../accounts/roles.tsx';
 

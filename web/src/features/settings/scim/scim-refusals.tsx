@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ScimRefusal } from '../../../../../schemas/api/settings.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 

@@ -1,8 +1,8 @@
 import { Stack } from '@mantine/core';
 import '../accounts/accounts.css';
 import { useQuery } from '@tanstack/react-query';
-import { queries } from '../../../api/queries.ts';
-import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
+import { queries } from '../../../api/queries/index.ts';
+import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { ScimGroups } from './scim-groups.tsx';
 import { ScimRefusals } from './scim-refusals.tsx';
 import { ScimSetUp } from './scim-set-up.tsx';

@@ -5,7 +5,7 @@ import {
   type AnomalyConfigView,
   AnomalyLimits,
   type AnomalyMetric,
-} from '../../../../../schemas/api/anomalies.ts';
+} from '../../../../../schemas/api/insight/anomalies.ts';
 import { api } from '../../../api/client.ts';
 import { CheckboxField } from '../../../ui/form/checkbox-field.tsx';
 import { DraftField } from '../../../ui/form/draft-fields.tsx';

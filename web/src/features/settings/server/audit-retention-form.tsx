@@ -1,9 +1,9 @@
 import { Input } from '@mantine/core';
 import { useState } from 'react';
 import { api } from '../../../api/client.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Field } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import { plural } from '../../../ui/text/format.ts';

@@ -1,8 +1,8 @@
 import { Stack } from '@mantine/core';
 import '../accounts/accounts.css';
 import { useQuery } from '@tanstack/react-query';
-import { queries } from '../../../api/queries.ts';
-import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
+import { queries } from '../../../api/queries/index.ts';
+import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { AnomalyForm } from './anomaly-form.tsx';
 import { AuditRetentionForm } from './audit-retention-form.tsx';
 import { FleetForm } from './fleet-form.tsx';

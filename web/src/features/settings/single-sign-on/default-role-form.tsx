@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { TeamOverview } from '../../../../../schemas/api/people.ts';
+import type { TeamOverview } from '../../../../../schemas/api/identity/people.ts';
 import type { GroupsView } from '../../../../../schemas/api/settings.ts';
 import { api } from '../../../api/client.ts';
 import { Field } from '../../../ui/form/field.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import type { OidcView } from '../../../../../schemas/api/identity-providers.ts';
+import type { OidcView } from '../../../../../schemas/api/identity/identity-providers.ts';
 import { api } from '../../../api/client.ts';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';

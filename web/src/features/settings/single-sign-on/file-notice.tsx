@@ -1,5 +1,5 @@
 import type { SettingsView } from '../../../../../schemas/api/settings.ts';
-import { Notice } from '../../../ui/primitives/notice.tsx';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 
 /** Says that a file sets up sign-in, and what is wrong with the file. */
 export const FileNotice = ({ file }: { file: NonNullable<SettingsView['oidcFile']> }) => (

@@ -1,13 +1,13 @@
 import { Checkbox } from '@mantine/core';
 import { useState } from 'react';
-import type { TeamOverview } from '../../../../../schemas/api/people.ts';
+import type { TeamOverview } from '../../../../../schemas/api/identity/people.ts';
 import type { GroupsView } from '../../../../../schemas/api/settings.ts';
 import { api } from '../../../api/client.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { DraftField, DraftText } from '../../../ui/form/draft-fields.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { ROLES, roleMeans } from '../accounts/roles.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { useUserMutation } from '../accounts/user-mutations.ts';
 

@@ -1,7 +1,7 @@
 import { Input, NativeSelect } from '@mantine/core';
 import { useRef } from 'react';
 import type { Role } from '../../../../../schemas/api/common.ts';
-import type { TeamOverview } from '../../../../../schemas/api/people.ts';
+import type { TeamOverview } from '../../../../../schemas/api/identity/people.ts';
 import { MONO_INPUT } from '../../../ui/form/field.tsx';
 import { Button, IconButton } from '../../../ui/primitives/button.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';

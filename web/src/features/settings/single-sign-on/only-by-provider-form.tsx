@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { AccessView, SettingsView } from '../../../../../schemas/api/settings.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';
 
 interface Props {

@@ -1,4 +1,4 @@
-import type { ProviderOptions } from '../../../../../schemas/api/identity-providers.ts';
+import type { ProviderOptions } from '../../../../../schemas/api/identity/identity-providers.ts';
 
 /** Lists are typed as lines, and parameters as `name=value` lines. */
 type Lists = 'allowedDomains' | 'allowedGroups' | 'superAdminGroups' | 'secondFactorClaims';

@@ -1,4 +1,4 @@
-import type { OidcView, UpdateOidc } from '../../../../../schemas/api/identity-providers.ts';
+import type { OidcView, UpdateOidc } from '../../../../../schemas/api/identity/identity-providers.ts';
 
 type Method = OidcView['tokenEndpointAuthMethod'];
 type Stored = Pick<

@@ -1,17 +1,17 @@
 import { Input } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { OidcView } from '../../../../../schemas/api/identity-providers.ts';
+import type { OidcView } from '../../../../../schemas/api/identity/identity-providers.ts';
 import { api } from '../../../api/client.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { InlineError } from '../../../ui/feedback/page-states.tsx';
 import { DraftField, type DraftOf, DraftText } from '../../../ui/form/draft-fields.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { InlineError } from '../../../ui/primitives/page-states.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';
 import { NO_OPTIONS, optionsDraft, optionsInput, problemOfOptions } from './options-draft.ts';
 import {

@@ -1,5 +1,5 @@
-import type { OidcView } from '../../../../../schemas/api/identity-providers.ts';
-import { Notice } from '../../../ui/primitives/notice.tsx';
+import type { OidcView } from '../../../../../schemas/api/identity/identity-providers.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 
 /** What the last sign-ins showed: for administrators alone. */

@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode } from 'react';
-import type { OidcTest } from '../../../../../schemas/api/identity-providers.ts';
+import type { OidcTest } from '../../../../../schemas/api/identity/identity-providers.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
 

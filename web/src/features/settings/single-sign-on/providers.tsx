@@ -1,6 +1,6 @@
 import { Group, Stack } from '@mantine/core';
 import { useState } from 'react';
-import type { OidcView } from '../../../../../schemas/api/identity-providers.ts';
+import type { OidcView } from '../../../../../schemas/api/identity/identity-providers.ts';
 import { Field } from '../../../ui/form/field.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';

@@ -1,8 +1,8 @@
 import { Stack } from '@mantine/core';
 import '../accounts/accounts.css';
 import { useQuery } from '@tanstack/react-query';
-import { queries } from '../../../api/queries.ts';
-import { Loaded, SkeletonBlock } from '../../../ui/primitives/page-states.tsx';
+import { queries } from '../../../api/queries/index.ts';
+import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { AccessForm } from './access-form.tsx';
 import { DefaultRoleForm } from './default-role-form.tsx';
 import { DisableProvider } from './disable-provider.tsx';

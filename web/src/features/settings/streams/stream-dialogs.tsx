@@ -1,7 +1,11 @@
 import { Stack } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { EventStream, StreamKind, StreamSource } from '../../../../../schemas/api/event-streams.ts';
+import type {
+  EventStream,
+  StreamKind,
+  StreamSource,
+} from '../../../../../schemas/api/insight/event-streams.ts';
 import { api } from '../../../api/client.ts';
 import { CheckboxField } from '../../../ui/form/checkbox-field.tsx';
 import { Field, NameField, TextAreaField } from '../../../ui/form/field.tsx';

@@ -1,14 +1,14 @@
 /** Streams of the audit log and of alert events: where they go, how far each has come, and what keeps it. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { EventStream, StreamTest } from '../../../../../schemas/api/event-streams.ts';
+import type { EventStream, StreamTest } from '../../../../../schemas/api/insight/event-streams.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
+import { EmptyState, InlineError, Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { EmptyState, InlineError, Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { type StreamAction, StreamDialogs } from './stream-dialogs.tsx';

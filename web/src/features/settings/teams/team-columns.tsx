@@ -1,4 +1,4 @@
-import type { TeamOverview } from '../../../../../schemas/api/people.ts';
+import type { TeamOverview } from '../../../../../schemas/api/identity/people.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { RowMenu } from '../../../ui/primitives/row-menu.tsx';
 import type { Column } from '../../../ui/table/data-table.tsx';

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { TeamOverview } from '../../../../../schemas/api/people.ts';
+import type { TeamOverview } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
 import { NameField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';

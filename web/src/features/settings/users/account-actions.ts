@@ -1,5 +1,5 @@
 /** What can be done with an account by a word alone: its consequences, and how it is asked for. */
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
 import { plural } from '../../../ui/text/format.ts';
 import { lockedMeans } from '../accounts/account-badges.tsx';

@@ -1,5 +1,5 @@
-import type { OidcView } from '../../../../../schemas/api/identity-providers.ts';
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
+import type { OidcView } from '../../../../../schemas/api/identity/identity-providers.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
 
 type Named = readonly Pick<OidcView, 'issuer' | 'displayName'>[];
 

@@ -1,4 +1,4 @@
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';

@@ -1,4 +1,4 @@
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
 import type { Column } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
 import { plural } from '../../../ui/text/format.ts';

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
-import { queries } from '../../../api/queries.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { ShortId } from '../../../ui/primitives/copyable.tsx';
 import { Fact } from '../../../ui/primitives/fact.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { AccountState, lockedMeans, Resting, TwoFactor } from '../accounts/account-badges.tsx';

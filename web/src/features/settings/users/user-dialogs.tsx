@@ -1,10 +1,10 @@
 import { useRef } from 'react';
 import type { Role } from '../../../../../schemas/api/common.ts';
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
+import { Notice } from '../../../ui/feedback/notice.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
-import { Notice } from '../../../ui/primitives/notice.tsx';
 import { plural } from '../../../ui/text/format.ts';
 import { ResetPasswordForm } from '../accounts/reset-password.tsx';
 import { aRole, roleMeans } from '../accounts/roles.tsx';

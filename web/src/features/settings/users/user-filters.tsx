@@ -1,5 +1,5 @@
 import { NativeSelect } from '@mantine/core';
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
 import { useAddressParam } from '../../../app/search-params.ts';
 
 /** In the address. */

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
-import { queries } from '../../../api/queries.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { plural } from '../../../ui/text/format.ts';

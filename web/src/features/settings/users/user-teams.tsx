@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Role } from '../../../../../schemas/api/common.ts';
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
-import { queries } from '../../../api/queries.ts';
+import { queries } from '../../../api/queries/index.ts';
+import { InlineError } from '../../../ui/feedback/page-states.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { InlineError } from '../../../ui/primitives/page-states.tsx';
 import { Source, whyInTeam } from '../accounts/account-badges.tsx';
 import { aRole, ROLES, RoleSelect } from '../accounts/roles.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';

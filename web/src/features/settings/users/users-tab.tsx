@@ -1,11 +1,11 @@
 import { Stack } from '@mantine/core';
 import '../accounts/accounts.css';
 import { useQuery } from '@tanstack/react-query';
-import type { UserSummary } from '../../../../../schemas/api/people.ts';
-import { queries } from '../../../api/queries.ts';
+import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
+import { queries } from '../../../api/queries/index.ts';
 import { useAddressParam } from '../../../app/search-params.ts';
+import { EmptyState, Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
-import { EmptyState, Loaded, SkeletonRows } from '../../../ui/primitives/page-states.tsx';
 import { DataTable } from '../../../ui/table/data-table.tsx';
 import { NewUserDialog } from './new-user.tsx';
 import { userColumns } from './user-columns.tsx';

@@ -1,0 +1,10 @@
+export { type Backups, createBackups } from './backups.ts';
+export * as backupOperations from './operations.ts';
+export { completeRestore } from './restore/complete-restore.ts';
+export { recordCommandRun } from './runs/command-run.ts';
+export { readLastRestore } from './runs/last-restore-store.ts';
+export { deleteOldRuns as deleteOldBackupRuns, findRun, type RunProgress } from './runs/runs-store.ts';
+export { failAbandonedRuns, startDueBackup } from './runs/schedule.ts';
+export { COMMAND as BACKUP_COMMAND, SCHEDULE as BACKUP_SCHEDULE } from './runs/triggers.ts';
+export * as backupSettings from './settings/operations.ts';
+export { readBackupsView } from './settings/present-settings.ts';

@@ -1,0 +1,338 @@
+/** What a person looks after themselves, the frame of the settings, and the pages of whoever has no environment. */
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import type { ApiClient } from '../../../../controller/demo/client.ts';
+import type { SettingsView } from '../../../../schemas/api/settings.ts';
+import { trySignIn } from '../../../support/users/person.ts';
+import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import {
+  codeOf,
+  giveCredentials,
+  makePerson,
+  openBrowser,
+  type Somebody,
+  setUpTwoFactor,
+  shownCodes,
+} from '../people.ts';
+import { openSite, type SiteSession } from '../site-session.ts';
+
+describe('an account', function () {
+  this.timeout(240_000);
+  let session: SiteSession;
+  let api: ApiClient;
+  let watched: string[][] = [];
+  const opened: Page[] = [];
+
+  before(async () => {
+    session = await openSite();
+    api = await session.site.api();
+  });
+  after(() => session?.close());
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((page) => page.context().close()));
+    const errors = watched.flat();
+    watched = [];
+    expect(errors).to.deep.equal([]);
+  });
+
+  /** A browser of theirs, at a page that they come to once they are signed in. */
+  async function enter(person: Omit<Somebody, 'id'>, path: string): Promise<Page> {
+    const page = await openBrowser(session);
+    opened.push(page);
+    watched.push(watchForErrors(page));
+    await page.goto(path);
+    await giveCredentials(page, person);
+    return page;
+  }
+  const section = (name: string, on: Page): Locator => on.getByRole('region', { name, exact: true });
+  const dialog = (name: string, on: Page): Locator => on.getByRole('dialog', { name });
+  const note = (text: string | RegExp, on: Page): Promise<void> =>
+    on.getByRole('status', { name: 'Notes' }).getByText(text).waitFor();
+  const isUsable = async (page: Page, where: string): Promise<void> => {
+    const found = await violationsInBothSchemes(page, where);
+    found.push(...(await beyondAPhone(page, where)));
+    expect(found, found.join('\n')).to.deep.equal([]);
+  };
+
+  describe('of oneself', () => {
+    let person: Somebody;
+    before(async () => {
+      person = await makePerson(session, 'ada', { role: 'VIEWER' });
+    });
+
+    it('says who one is, and takes another name', async () => {
+      const page = await enter(person, session.at('settings'));
+      const account = section('Account', page);
+      await account.getByText(person.email).waitFor();
+      await account.getByText('Role in Ours').waitFor();
+      await settles(
+        () => account.getByRole('button', { name: 'Save' }).isDisabled(),
+        true,
+        'nothing to save',
+      );
+      await account.getByLabel('Name').fill('Ada Lovelace');
+      await account.getByRole('button', { name: 'Save' }).click();
+      await note('Your name was saved.', page);
+      await page.getByRole('banner').getByRole('button', { name: 'Account' }).click();
+      await page.getByRole('menu').getByText('Ada Lovelace').waitFor();
+      await closeByEscape(page);
+      await isUsable(page, 'one’s own settings');
+    });
+
+    it('lists where one is signed in, with this one marked, and ends one and all others', async () => {
+      const page = await enter(person, session.at('settings'));
+      const [second, third, fourth] = await Promise.all([
+        enter(person, session.at('settings')),
+        enter(person, session.at('settings')),
+        enter(person, session.at('settings')),
+      ]);
+      const list = section('Sessions', page).getByRole('listitem');
+      const rows = async (count: number): Promise<void> => {
+        await page.reload();
+        await list.first().waitFor();
+        await settles(() => list.count(), count);
+      };
+      await section('Sessions', second)
+        .getByRole('button', { name: /^End the \d others$/ })
+        .waitFor();
+      for (const each of [third, fourth]) await section('Sessions', each).getByText('This one').waitFor();
+      // The session of the test before has ended with its browser closed, but not signed out.
+      await rows(5);
+      await list.first().getByText('This one').waitFor();
+      await list.first().getByText('Chrome on Linux').waitFor();
+      expect(await list.first().getByRole('button').count(), 'to sign out is the way').to.equal(0);
+      await list
+        .last()
+        .getByRole('button', { name: /^End it/ })
+        .click();
+      await note('The session of Chrome on Linux has ended.', page);
+      await settles(() => list.count(), 4);
+      await section('Sessions', page).getByRole('button', { name: 'End the 3 others' }).click();
+      await note('3 sessions ended.', page);
+      await settles(() => list.count(), 1);
+      for (const other of [second, third, fourth]) {
+        await other.goto(session.at('git'));
+        await other.getByRole('form', { name: 'Sign in' }).waitFor();
+      }
+      await page.goto(session.at('git'));
+      await page.getByRole('heading', { level: 1, name: 'Git' }).waitFor();
+    });
+
+    it('changes the password, which ends the other sessions and not this one', async () => {
+      const page = await enter(person, session.at('settings'));
+      const other = await enter(person, session.at('settings'));
+      await section('Account', other).waitFor();
+      await section('Account', page).waitFor();
+      await page.getByRole('button', { name: 'Change the password' }).click();
+      const form = dialog('Change your password', page);
+      await form.getByLabel('Current password').fill('something else');
+      await form.getByLabel('New password', { exact: true }).fill('a better one, of mine');
+      await form.getByLabel('New password once more').fill('a better one, of mine');
+      await form.getByRole('button', { name: 'Change the password' }).click();
+      await form.getByRole('alert').getByText('The current password is wrong').waitFor();
+      await isUsable(page, 'a password to change');
+      await form.getByLabel('Current password').fill(person.password);
+      await form.getByRole('button', { name: 'Change the password' }).click();
+      await form.waitFor({ state: 'hidden' });
+      await note('Your password was changed', page);
+      await settles(
+        () => page.evaluate<string>('document.activeElement.textContent'),
+        'Change the password',
+        'the focus',
+      );
+      await other.getByRole('form', { name: 'Sign in' }).waitFor();
+      expect((await trySignIn(session.url, person.email, person.password)).status).to.equal(401);
+      person = { ...person, password: 'a better one, of mine' };
+      await page.reload();
+      await section('Account', page).waitFor();
+    });
+
+    it('sets up two-factor, renews the backup codes with one of them, and turns it off', async () => {
+      const page = await enter(person, session.at('settings'));
+      const ways = page.getByRole('list', { name: 'Ways to sign in' });
+      await ways.getByRole('button', { name: 'Set up two-factor' }).click();
+      const setUp = dialog('Set up two-factor', page);
+      await session.site
+        .db('sessions')
+        .where({ user_id: person.id })
+        .update({ confirmed_at: new Date(Date.now() - 11 * 60_000) });
+      await setUp.getByRole('button', { name: 'Show the code to scan' }).click();
+      await setUp.getByLabel('Current password').fill('not that one');
+      await setUp.getByRole('button', { name: 'Show the code to scan' }).click();
+      await setUp
+        .getByRole('alert')
+        .getByText(/The current password is wrong/)
+        .waitFor();
+      await isUsable(page, 'the password before a second factor');
+      await setUp.getByLabel('Current password').fill(person.password);
+      const { secret, backupCodes } = await setUpTwoFactor(setUp);
+      await isUsable(page, 'backup codes in a dialog');
+      await setUp.getByLabel('I have kept them').check();
+      await setUp.getByRole('button', { name: 'Done' }).click();
+      await setUp.waitFor({ state: 'hidden' });
+      await ways.getByText('10 backup codes left').waitFor();
+
+      await ways.getByRole('button', { name: 'New backup codes' }).click();
+      const renew = dialog('New backup codes', page);
+      await renew.getByLabel('Code', { exact: true }).fill('000000');
+      await renew.getByRole('button', { name: 'Make new codes' }).click();
+      await renew
+        .getByRole('alert')
+        .getByText(/The code is wrong/)
+        .waitFor();
+      await renew.getByRole('button', { name: 'Use a backup code' }).click();
+      await renew.getByLabel('Backup code').fill(backupCodes[3] ?? '');
+      await renew.getByRole('button', { name: 'Make new codes' }).click();
+      const next = await shownCodes(renew);
+      expect(next).to.have.length(10);
+      expect(next).not.to.include(backupCodes[0]);
+      await renew.getByLabel('I have kept them').check();
+      await renew.getByRole('button', { name: 'Done' }).click();
+      await renew.waitFor({ state: 'hidden' });
+      expect(await page.content()).not.to.include(next[0]);
+
+      await ways.getByRole('button', { name: 'Turn off two-factor' }).click();
+      const off = dialog('Turn two-factor off', page);
+      await off.getByLabel('Code', { exact: true }).fill(codeOf(secret, 1));
+      await off.getByRole('button', { name: 'Turn two-factor off' }).click();
+      await off.waitFor({ state: 'hidden' });
+      await ways.getByRole('button', { name: 'Set up two-factor' }).waitFor();
+      expect((await trySignIn(session.url, person.email, person.password)).status).to.equal(200);
+    });
+  });
+
+  describe('in the settings', () => {
+    const parts = (on: Page): Promise<string[]> =>
+      on.getByRole('navigation', { name: 'Settings' }).getByRole('link').allInnerTexts();
+
+    it('offers each their own parts, and says whose the others are', async () => {
+      const viewer = await makePerson(session, 'looks', { role: 'VIEWER' });
+      const page = await enter(viewer, session.at('settings'));
+      await section('Account', page).waitFor();
+      expect(await parts(page)).to.deep.equal(['You', 'Members', 'Assistant', 'General', 'Access']);
+      await page.goto(session.at('settings?tab=users'));
+      await page.getByText('Only a super admin runs the server.').waitFor();
+      await isUsable(page, 'the settings of others');
+      await page.getByRole('link', { name: 'Your settings' }).click();
+      await section('Account', page).waitFor();
+      await session.page.goto(session.at('settings'));
+      const servers = session.page.getByRole('link', { name: 'Fleet and retention' });
+      await servers.waitFor();
+      expect((await parts(session.page)).slice(5)).to.deep.equal([
+        'Users',
+        'Teams',
+        'Single sign-on',
+        'SCIM',
+        'Streams',
+        'Backups',
+        'Fleet and retention',
+      ]);
+    });
+
+    it('keeps the part in the address, walks by keyboard, and is one list on a phone', async () => {
+      const { page } = session;
+      await page.goto(session.at('settings'));
+      const general = page.getByRole('link', { name: 'General' });
+      await general.focus();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(session.at('settings?tab=environment'));
+      await section('General', page).waitFor();
+      expect(await general.getAttribute('aria-current')).to.equal('page');
+      await page.goBack();
+      await section('Account', page).waitFor();
+      await page.setViewportSize({ width: 390, height: 844 });
+      const choice = page.getByLabel('Settings of');
+      await choice.selectOption({ label: 'Access' });
+      await page.waitForURL(session.at('settings?tab=access'));
+      await section('Enrollment token', page).waitFor();
+      await page.setViewportSize({ width: 1440, height: 900 });
+    });
+
+    it('is reached by the menu, by keys and by the palette', async () => {
+      const { page } = session;
+      const pressed = async (keys: string[], address: string): Promise<void> => {
+        await page.goto(session.at('git'));
+        await page.getByRole('heading', { level: 1, name: 'Git' }).waitFor();
+        for (const key of keys) await page.keyboard.press(key);
+        await page.waitForURL(session.at(address));
+      };
+      await pressed(['g', 'y'], 'settings');
+      await pressed(['g', 'm'], 'settings?tab=members');
+      for (const [text, address] of [
+        ['your account', 'settings'],
+        ['members of ours', 'settings?tab=members'],
+        ['scim', 'settings?tab=scim'],
+        ['all users', 'settings?tab=users'],
+      ] as const) {
+        await page.keyboard.press('Control+k');
+        const box = page.getByRole('combobox', { name: 'Go to anything' });
+        await box.fill(text);
+        await box.press('Enter');
+        await page.waitForURL(session.at(address));
+      }
+      for (const [entry, address] of [
+        ['Your settings', 'settings'],
+        ['Members of Ours', 'settings?tab=members'],
+        ['Server settings', 'settings?tab=users'],
+      ] as const) {
+        await page.getByRole('banner').getByRole('button', { name: 'Account' }).click();
+        await page.getByRole('menuitem', { name: entry }).click();
+        await page.waitForURL(session.at(address));
+      }
+      await page.goto(`${session.url}/settings?tab=members`);
+      await page.waitForURL(session.at('settings?tab=members'));
+    });
+  });
+
+  describe('without an environment', () => {
+    it('says whom to ask, leads to one’s own settings, and goes on by itself once there is a team', async () => {
+      const person = await makePerson(session, 'alone');
+      const page = await enter(person, session.url);
+      await page.getByRole('heading', { name: 'You are in no team yet' }).waitFor();
+      await page.getByRole('button', { name: /^Copy your address/ }).click();
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).to.equal(person.email);
+      await isUsable(page, 'in no team');
+      await page.getByRole('link', { name: 'Your settings' }).click();
+      await section('Sessions', page).getByText('This one').waitFor();
+      expect(await page.getByRole('navigation', { name: 'Settings' }).getByRole('link').count()).to.equal(1);
+      await isUsable(page, 'settings in no team');
+      await page.goto(`${session.url}/settings?tab=members`);
+      await page.getByText('You are in no team that this could be about.').waitFor();
+      await page.goto(session.url);
+      await page.getByRole('heading', { name: 'You are in no team yet' }).waitFor();
+      await api.mutate('team.addMember', {
+        teamId: session.site.teamId,
+        email: person.email,
+        role: 'VIEWER',
+      });
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    });
+
+    it('lets a super admin of a server without teams run it, and make a team and its first environment', async () => {
+      await api.mutate('environment.delete', { id: session.site.environmentId });
+      await api.mutate('team.delete', { teamId: session.site.teamId });
+      const person = await makePerson(session, 'runs', { isSuperAdmin: true });
+      const page = await enter(person, session.url);
+      await page.getByRole('link', { name: 'Server settings' }).click();
+      await page.waitForURL(`${session.url}/settings?tab=users`);
+      await page.getByText('ada@example.org').waitFor();
+      await page.getByRole('link', { name: 'Headgate' }).click();
+      // The first set-up asks how long the audit log is kept.
+      const retention = page.getByRole('group', { name: 'Keep the audit log' });
+      await retention.getByRole('button', { name: 'For a year', pressed: true }).waitFor();
+      await retention.getByRole('button', { name: 'For 7 years' }).click();
+      await isUsable(page, 'the first set-up');
+      await page.getByLabel('Name').fill('Theirs');
+      await page.getByRole('button', { name: 'Create the team' }).click();
+      await page.getByRole('heading', { name: 'Theirs has no environment yet' }).waitFor();
+      const { audit } = await api.query<SettingsView>('settings.get', {});
+      expect(audit).to.deep.equal({ retentionDays: 2_555, isChosen: true });
+      await page.getByRole('link', { name: 'Members of Theirs' }).click();
+      await page.getByText(person.email).first().waitFor();
+      await page.getByRole('link', { name: 'Headgate' }).click();
+      await page.getByRole('button', { name: 'Create the environment' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      await page.getByRole('button', { name: /Theirs.*environment staging/ }).waitFor();
+    });
+  });
+});

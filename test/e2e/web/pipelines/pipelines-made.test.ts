@@ -1,0 +1,602 @@
+/** Pipelines that people make: from the list and on their own page, beside one that git describes. */
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import type { ApiClient } from '../../../../controller/demo/client.ts';
+import type { GraphNode } from '../../../../schemas/api/pipelines/graph.ts';
+import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
+import { GitClient } from '../../../support/clients/git-client.ts';
+import { idleManifest, namedPipeline, untilRunning } from '../../../support/fixtures/pipelines.ts';
+import { until } from '../../../support/harness/until.ts';
+import {
+  beyondAPhone,
+  closeByEscape,
+  LOAD,
+  settles,
+  violationsInBothSchemes,
+  watchForErrors,
+} from '../browser.ts';
+import { openSite, type SiteSession } from '../site-session.ts';
+
+const ENGINE = join(import.meta.dirname, '../../../../dist/headgate-engine');
+
+/** Demo lines through a program into nothing. */
+function lines(source = '.seen = true', password?: string): { nodes: GraphNode[]; edges: object[] } {
+  const node = (
+    componentKey: string,
+    kind: GraphNode['kind'],
+    componentType: string,
+    config: Record<string, unknown>,
+  ): GraphNode => ({
+    componentKey,
+    kind,
+    componentType,
+    config,
+    positionX: 0,
+    positionY: 0,
+    disabled: false,
+  });
+  return {
+    nodes: [
+      node('ticks', 'SOURCE', 'demo_logs', { format: 'json', interval: 1 }),
+      node('tidy', 'TRANSFORM', 'remap', { source }),
+      password === undefined
+        ? node('out', 'SINK', 'blackhole', {})
+        : node('out', 'SINK', 'http', {
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference to a secret, as configs write it.
+            uri: 'http://127.0.0.1:9/${SVC_SECRET_PATH}',
+            encoding: { codec: 'json' },
+            auth: { strategy: 'basic', user: 'ada', password },
+          }),
+    ],
+    edges: [
+      { sourceNodeId: 'ticks', targetNodeId: 'tidy' },
+      { sourceNodeId: 'tidy', targetNodeId: 'out' },
+    ],
+  };
+}
+
+describe('pipelines made by hand', function () {
+  this.timeout(240_000);
+  let session: SiteSession;
+  let api: ApiClient;
+  let git: GitClient;
+  let page: Page;
+  let errors: string[];
+  let env: string;
+  let lab: string;
+  let production: string;
+
+  before(async () => {
+    session = await openSite({
+      fleet: { pollIntervalMs: 1_000 },
+      controller: { variables: { HEADGATE_ENGINE_BIN: ENGINE } },
+    });
+    ({ page } = session);
+    env = session.site.environmentId;
+    errors = watchForErrors(page);
+    api = await session.site.api();
+    const { teamId } = session.site;
+    const another = async (name: string) =>
+      (await api.mutate<{ id: string }>('environment.create', { name, teamId })).id;
+    lab = await another('lab');
+    production = await another('production');
+    await session.site.agent();
+    git = new GitClient(session.site.cloneUrl());
+    await git.clone();
+    await git.commit({ 'staging/orders.yaml': idleManifest('orders') });
+    const pushed = await git.push();
+    expect(pushed.code, pushed.stderr).to.equal(0);
+  });
+  after(async () => {
+    await git?.remove();
+    await session?.close();
+  });
+  afterEach(() => expect(errors.splice(0)).to.deep.equal([]));
+
+  async function made(name: string, graph = lines(), environmentId = env): Promise<string> {
+    const { id } = await api.mutate<{ id: string }>('pipeline.create', { environmentId, name });
+    await api.mutate('pipeline.saveGraph', { pipelineId: id, ...graph });
+    return id;
+  }
+  async function deployed(name: string, graph = lines()): Promise<string> {
+    const id = await made(name, graph);
+    await api.mutate('deploy.agent', { pipelineId: id, changelog: '' });
+    await untilRunning(api, id, 1);
+    return id;
+  }
+  const stored = (id: string) => api.query<Pipeline>('pipeline.get', { id });
+  const dialog = (name: string | RegExp): Locator => page.getByRole('dialog', { name });
+  const table = (): Locator => page.getByRole('table', { name: 'Pipelines' });
+  const button = (name: string | RegExp): Locator => page.getByRole('button', { name, exact: true });
+  const note = (text: string | RegExp): Locator =>
+    page.getByRole('status', { name: 'Notes' }).getByText(text);
+
+  /** Opens the menu of a row, or of the page, and takes an entry. */
+  async function act(name: string, entry: string): Promise<void> {
+    await button(`Actions on ${name}`).click();
+    await page.getByRole('menuitem', { name: entry }).click();
+  }
+  async function openList(query = '', environmentId = env): Promise<void> {
+    await page.goto(session.at(`pipelines${query}`, environmentId));
+    await table().waitFor();
+  }
+  async function openPage(id: string, query = ''): Promise<void> {
+    await page.goto(session.at(`pipelines/${id}${query}`));
+    await page.getByRole('group', { name: /^Gate of/ }).waitFor();
+  }
+  /** Its dialog hides the page behind it from roles, so nothing of that page is waited for. */
+  async function openDeploy(id: string, name: string): Promise<Locator> {
+    await page.goto(session.at(`pipelines/${id}?deploy=1`));
+    const form = dialog(`Deploy ${name}`);
+    await form.waitFor();
+    return form;
+  }
+
+  it('makes a pipeline by its name, tells what is wrong with one, and leads to the editor', async () => {
+    await openList();
+    await button('New pipeline').click();
+    const form = dialog('New pipeline');
+    await form.getByLabel('Name').fill('-dash');
+    await form.getByText('Begin with a letter or digit').waitFor();
+    await settles(() => form.getByRole('button', { name: 'Make the pipeline' }).isDisabled(), true);
+    await form.getByLabel('Name').fill('orders');
+    await form.getByRole('button', { name: 'Make the pipeline' }).click();
+    await form.getByRole('alert').getByText('exists already').first().waitFor();
+    await form.getByLabel('Name').fill('fresh');
+    await form.getByLabel('Description').fill('From an empty canvas');
+    await form.getByRole('button', { name: 'Make the pipeline' }).click();
+    await page.waitForURL(/\/edit$/);
+    const { description, isDraft } = await stored((await namedPipeline(api, env, 'fresh')).id);
+    expect({ description, isDraft }).to.deep.equal({ description: 'From an empty canvas', isDraft: true });
+  });
+
+  it('shows where a deploy goes and what it ships, and watches it arrive', async () => {
+    const id = await made('arrives');
+    const form = await openDeploy(id, 'arrives');
+    await form.getByRole('list', { name: 'Nodes that will run it' }).getByText('Healthy').waitFor();
+    expect(
+      await form.getByRole('list', { name: 'Levels of validation' }).getByText('passed').count(),
+    ).to.equal(6);
+    await form
+      .getByRole('textbox', { name: 'Configuration to be deployed' })
+      .getByText('demo_logs')
+      .waitFor();
+    await form.getByLabel('What changed, and why').fill('The first one');
+    await form.getByRole('button', { name: 'Deploy version 1 to 1 node' }).click();
+    await form.getByText('Version 1 runs on 1 node.').waitFor();
+    await form.getByRole('group', { name: 'Gate of arrives' }).getByText('v1').nth(2).waitFor();
+    await form.getByRole('button', { name: 'Done' }).click();
+    await form.waitFor({ state: 'hidden' });
+    expect(page.url()).not.to.include('deploy=1');
+    await button('Deploy').waitFor();
+  });
+
+  it('refuses to deploy what is wrong, and leads from the error to its component', async () => {
+    const id = await made('broken', lines('.a = upcasee("x")'));
+    const form = await openDeploy(id, 'broken');
+    const problem = form.getByRole('list', { name: 'Validation errors' });
+    await problem.getByRole('link', { name: /^tidy, source, line 1:6$/ }).waitFor();
+    await settles(() => form.getByRole('button', { name: /^Deploy version 1/ }).isDisabled(), true);
+    await problem.getByRole('link').click();
+    await page.waitForURL(/\/edit\?component=tidy/);
+  });
+
+  it('compares versions, shows what a rollback changes, and rolls back', async () => {
+    const id = await deployed('turns');
+    await api.mutate('pipeline.saveGraph', { pipelineId: id, ...lines('.seen = "second"') });
+    await openPage(id);
+    await page.getByText('Changes not deployed').waitFor();
+    await button('Deploy').click();
+    const form = dialog('Deploy turns');
+    await form.getByRole('region', { name: 'What changes' }).getByText('.seen = "second"').waitFor();
+    await form.getByRole('button', { name: 'Deploy version 2 to 1 node' }).click();
+    await form.getByText('Version 2 runs on 1 node.').waitFor();
+    await form.getByRole('button', { name: 'Done' }).click();
+
+    await page.getByRole('tab', { name: 'Versions' }).click();
+    const compared = page.getByRole('region', { name: 'v1 → v2' });
+    await compared.getByText('.seen = "second"').waitFor();
+    await compared.getByRole('button', { name: 'Side by side' }).click();
+    await compared.getByRole('textbox', { name: 'Version 1' }).getByText('.seen = true').waitFor();
+    await compared.getByRole('button', { name: 'Unified' }).click();
+
+    await button('Roll back to version 1').click();
+    const back = dialog('Roll turns back to version 1');
+    await back.getByText('It restarts on 1 node.').waitFor();
+    const change = back.getByRole('region', { name: 'What changes against now' });
+    await change.getByText('.seen = true').waitFor();
+    await back.getByRole('button', { name: 'Roll back to version 1' }).click();
+    await back.getByText('Version 3 runs on 1 node.').waitFor();
+    expect((await stored(id)).nodes.find(({ componentKey }) => componentKey === 'tidy')?.config).to.include({
+      source: '.seen = true',
+    });
+  });
+
+  it('makes a version from YAML, and says of a mistake in which line and column it stands', async () => {
+    const id = await made('typed');
+    await openPage(id, '?tab=versions');
+    await button('New version from YAML').click();
+    const form = dialog('New version of typed from YAML');
+    const text = form.getByRole('textbox', { name: 'Engine config in YAML' });
+    await text.getByText('demo_logs').waitFor();
+    await text.press('Control+a');
+    await page.keyboard.insertText('sources:\n  ticks: { type: demo_logs, format: json }\nsinks: [');
+    await form
+      .getByRole('list', { name: 'Problems of the config' })
+      .getByRole('button', { name: /^line [34]:\d+$/ })
+      .first()
+      .waitFor();
+    await text.press('Control+a');
+    await page.keyboard.insertText(
+      'sources:\n  ticks: { type: demo_logs, format: json }\nsinks:\n  out: { type: blackhole, inputs: [ticks] }\n',
+    );
+    await form.getByRole('list', { name: 'Problems of the config' }).waitFor({ state: 'hidden' });
+    await form.getByLabel('What changed, and why').fill('Written as text');
+    await form.getByRole('button', { name: 'Make the version' }).click();
+    await note('Version 1 is made. It is not deployed.').waitFor();
+    await page.getByRole('table', { name: 'Versions' }).getByText('Written as text').waitFor();
+    const { isDraft, nodes } = await stored(id);
+    expect(isDraft).to.equal(true);
+    expect(nodes.map(({ componentKey }) => componentKey).sort()).to.deep.equal(['out', 'ticks']);
+  });
+
+  it('says who depends on whom, warns by it, and takes it back', async () => {
+    const first = await deployed('first');
+    const second = await made('second');
+    await openPage(second, '?tab=dependencies');
+    await page.getByLabel('Add one').selectOption({ label: 'first' });
+    await page.getByLabel('Why').fill('It fills the file');
+    await button('Add the dependency').click();
+    const upstreams = page.getByRole('list', { name: 'Upstream pipelines' });
+    await upstreams.getByText('It fills the file').waitFor();
+    await page
+      .getByRole('region', { name: 'Graph of dependencies' })
+      .getByRole('link', { name: 'first' })
+      .waitFor();
+    await api.mutate('deploy.agent', { pipelineId: second, changelog: '' });
+
+    await openPage(first, '?tab=dependencies');
+    await page
+      .getByRole('list', { name: 'Downstream pipelines' })
+      .getByRole('link', { name: 'second' })
+      .waitFor();
+    await act('first', 'Undeploy');
+    const form = dialog('Undeploy first');
+    await form.getByText('This stops 1 process on 1 node.').waitFor();
+    await form.getByText('1 deployed pipeline depends on it').waitFor();
+    await form.getByRole('button', { name: 'Undeploy first' }).click();
+    await form.waitFor({ state: 'hidden' });
+    expect((await stored(first)).isDraft).to.equal(true);
+
+    await openPage(second, '?tab=dependencies&deploy=1');
+    await dialog('Deploy second').getByText('It depends on what is not deployed').waitFor();
+    await dialog('Deploy second').getByRole('button', { name: 'Cancel' }).click();
+    await button('Remove the dependency on first').click();
+    await upstreams.getByText('Nothing.').waitFor();
+  });
+
+  it('changes name, nodes, log level, drain time and auto revert, with the nodes that match while they are typed', async () => {
+    const id = await deployed('settled');
+    await openPage(id, '?tab=settings');
+    const matching = page.getByRole('status', { name: 'Nodes that match' });
+    await matching.getByText('1 node of 1 matches.').waitFor();
+    await button('Add a pair').click();
+    await page.getByLabel('Key of pair 1').fill('role');
+    await page.getByLabel('Value of pair 1').fill('nowhere');
+    await matching.getByText('0 nodes of 1 match.').waitFor();
+    await page.getByLabel('Name', { exact: true }).fill('settled well');
+    await page.getByLabel('Log level of the engine').selectOption('debug');
+    await page.getByLabel('Drain time in seconds').fill('601');
+    await page.getByText('Give whole seconds from 1 to 600, or nothing for 25.').waitFor();
+    await settles(() => button('Save the settings').isDisabled(), true);
+    await page.getByLabel('Drain time in seconds').fill('90');
+    await page.getByLabel('Auto revert').selectOption('stays');
+    await button('Save the settings').click();
+    await note('Saved. Log level, drain time and nodes change with the next deploy.').waitFor();
+    await page.getByRole('heading', { level: 1, name: 'settled well' }).waitFor();
+    const { nodeSelector, logLevel, drainSeconds, autoRevert } = await stored(id);
+    expect({ nodeSelector, logLevel, drainSeconds, autoRevert }).to.deep.equal({
+      nodeSelector: { role: 'nowhere' },
+      logLevel: 'debug',
+      drainSeconds: 90,
+      autoRevert: false,
+    });
+    await page.getByRole('status', { name: 'Notes' }).getByRole('button', { name: 'Deploy' }).click();
+    await dialog('Deploy settled well').getByText('No node carries the labels').waitFor();
+    await closeByEscape(page);
+  });
+
+  it('deletes what it says it touches, and brings it back', async () => {
+    const id = await deployed('doomed');
+    await openList();
+    await act('doomed', 'Delete');
+    const form = dialog('Delete doomed');
+    await form.getByText('This stops 1 process on 1 node.').waitFor();
+    await form.getByRole('button', { name: 'Delete doomed' }).click();
+    await table().getByRole('link', { name: 'doomed' }).waitFor({ state: 'detached' });
+    await page.getByRole('status', { name: 'Notes' }).getByRole('button', { name: 'Undo' }).click();
+    await table().getByRole('link', { name: 'doomed' }).waitFor();
+    expect((await stored(id)).isDraft).to.equal(true);
+    await openPage(id, '?tab=settings');
+    await button('Delete the pipeline').click();
+    await dialog('Delete doomed').getByText('Nothing runs it.').waitFor();
+    await dialog('Delete doomed').getByRole('button', { name: 'Delete doomed' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Pipelines' }).waitFor();
+  });
+
+  it('asks for the name in production', async () => {
+    const id = await made('precious', lines(), production);
+    await openList('', production);
+    await act('precious', 'Delete');
+    const form = dialog('Delete precious');
+    const confirm = form.getByRole('button', { name: 'Delete precious' });
+    await settles(() => confirm.isDisabled(), true);
+    await form.getByLabel('Type precious to confirm').fill('precious');
+    await confirm.click();
+    await form.waitFor({ state: 'hidden' });
+    await until(async () => (await stored(id).catch(() => null)) === null, { what: 'precious to be gone' });
+  });
+
+  it('files pipelines in groups, several at once, and narrows the list by the tree', async () => {
+    await made('one');
+    await made('two');
+    await openList();
+    await button('New group').click();
+    let form = dialog('New group');
+    await form.getByLabel('Name').fill('Payments');
+    await form.getByRole('radio', { name: 'Teal' }).check({ force: true });
+    await form.getByRole('button', { name: 'Make the group' }).click();
+    const groups = page.getByRole('navigation', { name: 'Groups of pipelines' });
+    await groups.getByRole('link', { name: /^Payments/ }).waitFor();
+    await button('Actions on the group Payments').click();
+    await page.getByRole('menuitem', { name: 'New group in it' }).click();
+    form = dialog('New group in Payments');
+    await form.getByLabel('Name').fill('Europe');
+    await form.getByRole('button', { name: 'Make the group' }).click();
+    await groups.getByRole('link', { name: /^Europe/ }).waitFor();
+
+    await page.getByRole('checkbox', { name: 'Select one' }).check();
+    await table().getByRole('link', { name: 'two', exact: true }).focus();
+    await page.keyboard.press('x');
+    await page
+      .getByRole('region', { name: 'Selected pipelines' })
+      .getByText('2 pipelines selected')
+      .waitFor();
+    await button('Move to a group').click();
+    const move = dialog('Move 2 pipelines to a group');
+    await move.getByLabel('Group').selectOption({ label: 'Payments / Europe' });
+    await move.getByRole('button', { name: 'Move 2 pipelines' }).click();
+    await move.waitFor({ state: 'hidden' });
+    await groups.getByRole('link', { name: /^Payments.*2$/ }).click();
+    await page.waitForURL(/[?&]group=/);
+    await until(async () => (await table().getByRole('row').count()) === 3, {
+      what: 'two rows and the head',
+    });
+    await groups.getByRole('link', { name: /^In no group/ }).click();
+    await table().getByRole('link', { name: 'two', exact: true }).waitFor({ state: 'detached' });
+
+    await button('Actions on the group Payments').click();
+    await page.getByRole('menuitem', { name: 'Name, colour, place' }).click();
+    await dialog('Change the group Payments').getByLabel('Name').fill('Money');
+    await dialog('Change the group Payments').getByRole('button', { name: 'Save the group' }).click();
+    await groups.getByRole('link', { name: /^Money/ }).waitFor();
+    await button('Actions on the group Europe').click();
+    await page.getByRole('menuitem', { name: 'Delete' }).click();
+    await dialog('Delete the group Europe').getByText('2 pipelines will be in no group').waitFor();
+    await dialog('Delete the group Europe').getByRole('button', { name: 'Delete the group' }).click();
+    await groups.getByRole('link', { name: /^Europe/ }).waitFor({ state: 'detached' });
+  });
+
+  it('keeps filters for everybody, and begins with the one that is the default', async () => {
+    await openList();
+    await button('Draft').click();
+    await page.waitForURL(/status=draft/);
+    await page.getByRole('button', { name: /^Saved filters/ }).click();
+    await page.getByRole('menuitem', { name: 'Save these filters' }).click();
+    const form = dialog('Save these filters');
+    await form.getByLabel('Name').fill('Drafts');
+    await form.getByLabel('The page begins with it').check();
+    await form.getByRole('button', { name: 'Save the filters' }).click();
+    await form.waitFor({ state: 'hidden' });
+    await page.goto(session.at('pipelines'), LOAD);
+    await page.waitForURL(/status=draft/);
+    await page.getByRole('button', { name: 'Saved filters: Drafts' }).click();
+    await page.getByRole('menuitem', { name: 'No filters' }).click();
+    await table().getByRole('link', { name: 'orders' }).waitFor();
+    const [preset] = await api.query<{ id: string }[]>('filterPreset.list', {
+      environmentId: env,
+      scope: 'pipeline_list',
+    });
+    await api.mutate('filterPreset.delete', { environmentId: env, id: preset?.id });
+  });
+
+  it('copies to another environment, and says what stayed behind and which secrets lack', async () => {
+    await made('travels', lines('.seen = true', 'hunter2'));
+    await openList();
+    await act('travels', 'Copy as a draft to');
+    const form = dialog('Copy travels as a draft');
+    await form.getByLabel('Environment').selectOption({ label: 'lab' });
+    await form.getByLabel('Name there').fill('travelled');
+    await form.getByRole('button', { name: 'Copy to lab' }).click();
+    const copies = form.getByRole('list', { name: 'Copies' });
+    await copies.getByText('out.auth.password').waitFor();
+    await copies.getByText('SVC_SECRET_PATH').waitFor();
+    await copies.getByRole('link', { name: 'travelled' }).click();
+    await page.waitForURL(new RegExp(`/e/${lab}/pipelines/`));
+    await page.getByRole('heading', { level: 1, name: 'travelled' }).waitFor();
+    // Back in what git describes, there is no other place but those without git.
+    await page.goto(session.at('pipelines', lab));
+    await act('travelled', 'Copy as a draft to');
+    await dialog(/^Copy travelled/)
+      .getByText('because git describes their pipelines: staging')
+      .waitFor();
+    await closeByEscape(page);
+  });
+
+  it('clones, and deploys and stops several at once; one that is refused stops no other', async () => {
+    await made('alpha');
+    await made('beta', lines('.a = upcasee("x")'));
+    await openList('?q=alpha');
+    await act('alpha', 'Clone');
+    await note('alpha was cloned as alpha copy, a draft.').waitFor();
+    await openList();
+    for (const name of ['alpha', 'beta', 'orders']) {
+      await page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).check();
+    }
+    const chosen = page.getByRole('region', { name: 'Selected pipelines' });
+    await chosen.getByRole('button', { name: 'Deploy', exact: true }).click();
+    const form = dialog('Deploy 2 pipelines');
+    await form.getByText('Left out, because git describes it: orders.').waitFor();
+    await form.getByRole('button', { name: 'Deploy 2 pipelines' }).click();
+    const outcomes = form.getByRole('list', { name: 'Pipelines that are acted on' });
+    await outcomes.getByRole('listitem').filter({ hasText: 'alpha' }).getByText('done').waitFor();
+    await outcomes.getByRole('listitem').filter({ hasText: 'beta' }).getByText('refused').waitFor();
+    await form.getByRole('button', { name: 'Close', exact: true }).last().click();
+    expect((await stored((await namedPipeline(api, env, 'alpha')).id)).isDraft).to.equal(false);
+    await chosen.getByRole('button', { name: 'Undeploy' }).click();
+    const stop = dialog(/^Undeploy/);
+    await stop.getByText('1 draft is left out').waitFor();
+    await stop.getByRole('button', { name: /^Undeploy alpha/ }).click();
+    await stop.waitFor({ state: 'hidden' });
+  });
+
+  it('leaves to git what git describes, with the reason and the line', async () => {
+    const { id } = await namedPipeline(api, env, 'orders');
+    await openList();
+    await button('Actions on orders').click();
+    await page.getByRole('menuitem', { name: /staging\/orders\.yaml:\d/ }).waitFor();
+    for (const entry of ['Deploy', 'Undeploy', 'Delete']) {
+      expect(
+        await page.getByRole('menuitem', { name: `${entry}…`, exact: true }).isDisabled(),
+        entry,
+      ).to.equal(true);
+    }
+    const hold = page.getByRole('menuitem', { name: 'Undeploy and hold…' });
+    expect(await hold.isDisabled(), 'for emergencies').to.equal(false);
+    await closeByEscape(page);
+    await openPage(id, '?tab=settings');
+    await page.getByText('This pipeline is described in git').waitFor();
+    await page.getByRole('link', { name: 'staging/orders.yaml:1' }).first().waitFor();
+    await settles(() => button('Deploy').isDisabled(), true);
+    await settles(() => page.getByLabel('Name', { exact: true }).isDisabled(), true);
+    await settles(() => page.getByLabel('Filed in').isDisabled(), false);
+    await page.getByRole('tab', { name: 'Versions' }).click();
+    await settles(() => button('Roll back to version 1').isDisabled(), false);
+    await settles(() => button('New version from YAML').isDisabled(), true);
+  });
+
+  it('lets a VIEWER look and change nothing', async () => {
+    const id = await made('watched');
+    const viewer = await session.as('VIEWER');
+    await viewer.goto(session.at('pipelines'));
+    await viewer.getByRole('table', { name: 'Pipelines' }).waitFor();
+    await settles(() => viewer.getByRole('button', { name: 'New pipeline' }).isDisabled(), true);
+    await viewer.getByRole('checkbox', { name: 'Select watched' }).check();
+    const chosen = viewer.getByRole('region', { name: 'Selected pipelines' });
+    for (const word of ['Deploy', 'Clone', 'Delete']) {
+      await settles(() => chosen.getByRole('button', { name: word, exact: true }).isDisabled(), true, word);
+    }
+    await viewer.goto(session.at(`pipelines/${id}?tab=settings`));
+    await viewer.getByText('Your role here is VIEWER').waitFor();
+    await settles(() => viewer.getByLabel('Name', { exact: true }).isDisabled(), true);
+    await settles(() => viewer.getByRole('button', { name: 'Deploy', exact: true }).isDisabled(), true);
+    await viewer.context().close();
+  });
+
+  it('gives the focus back to where a menu or a dialog was opened from', async () => {
+    await made('focused');
+    await openList('?q=focused');
+    const focused = () => page.evaluate<string>(`document.activeElement?.getAttribute('aria-label') ?? ''`);
+    const opener = button('Actions on focused');
+    for (const entry of [null, 'Delete…', 'Move to a group…']) {
+      await opener.press('Enter');
+      await page.getByRole('menu').waitFor();
+      if (entry === null) {
+        await closeByEscape(page);
+        await page.getByRole('menu').waitFor({ state: 'hidden' });
+      } else {
+        await page.getByRole('menuitem', { name: entry }).press('Enter');
+        await page.getByRole('dialog').waitFor();
+        await until(
+          () => page.evaluate<boolean>(`document.activeElement?.closest('[role=dialog]') != null`),
+          {
+            what: () => `the dialog of ${entry} to have the focus`,
+          },
+        );
+        await closeByEscape(page);
+        await page.getByRole('dialog').waitFor({ state: 'hidden' });
+      }
+      await until(async () => (await focused()) === 'Actions on focused', {
+        what: () => `the focus back after ${entry}`,
+      });
+    }
+  });
+
+  it('begins and deploys pipelines by the palette', async () => {
+    await made('hurried');
+    await openList();
+    await page.keyboard.press('Control+k');
+    const box = page.getByRole('combobox', { name: 'Go to anything' });
+    await box.fill('deploy hurried');
+    await page.getByRole('option', { name: /Deploy hurried.*Action/ }).waitFor();
+    await box.press('Enter');
+    await dialog('Deploy hurried').getByRole('button', { name: 'Cancel' }).click();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to anything' }).fill('new pipeline');
+    await page.getByRole('combobox', { name: 'Go to anything' }).press('Enter');
+    await dialog('New pipeline').waitFor();
+    await closeByEscape(page);
+  });
+
+  it('has no violation that axe-core finds, in light and dark, and is no wider than a phone', async () => {
+    const id = await deployed('looked at');
+    const other = await made('looked at too');
+    await api.mutate('pipelineDependency.add', { upstreamId: id, downstreamId: other });
+    await api.mutate('pipelineGroup.create', { environmentId: env, name: 'Seen', color: '#cf4257' });
+    const found: string[] = [];
+    const check = async (where: string): Promise<void> => {
+      found.push(...(await violationsInBothSchemes(page, where)));
+      found.push(...(await beyondAPhone(page, where)));
+    };
+    const inDialog = async (where: string, name: string | RegExp): Promise<void> => {
+      await dialog(name).waitFor();
+      await settles(() => page.getByRole('status', { name: /^(Loading|Checking)/ }).count(), 0);
+      // What the top bar half covers of the page behind counts as too small a target.
+      await page.evaluate('scrollTo(0, 0)');
+      await check(where);
+      await closeByEscape(page);
+      await dialog(name).waitFor({ state: 'hidden' });
+    };
+    await openList();
+    await check('the list with groups');
+    await page.getByRole('checkbox', { name: 'Select looked at', exact: true }).check();
+    await page.getByRole('checkbox', { name: 'Select looked at too' }).check();
+    await check('the list with chosen rows');
+    await button('Delete').click();
+    await inDialog('the dialog that deletes', 'Delete 2 pipelines');
+    await button('New pipeline').click();
+    await inDialog('the dialog of a new pipeline', 'New pipeline');
+    await button('New group').click();
+    await inDialog('the dialog of a new group', 'New group');
+    await button('Actions on looked at').click();
+    await page.getByRole('menu').waitFor();
+    await check('the menu of a row');
+    await page.getByRole('menuitem', { name: 'Copy as a draft to' }).click();
+    await inDialog('the dialog that copies', /^Copy looked at/);
+    for (const tab of ['versions', 'dependencies', 'settings']) {
+      await openPage(other, `?tab=${tab}`);
+      await page.getByRole('tabpanel').waitFor();
+      await settles(() => page.getByRole('status', { name: /^Loading/ }).count(), 0);
+      await check(`the tab ${tab}`);
+    }
+    await openPage(id, '?tab=versions');
+    await button('Roll back to version 1').click();
+    await inDialog('the rollback', /^Roll looked at/);
+    await button('New version from YAML').click();
+    await inDialog('the version from YAML', /^New version/);
+    await openDeploy(other, 'looked at too');
+    await inDialog('the deploy', 'Deploy looked at too');
+    expect(found, found.join('\n')).to.deep.equal([]);
+  });
+});
