@@ -264,6 +264,9 @@ export async function settles<T>(read: () => Promise<T>, value: T, what = ''): P
   );
 }
 
+/** Waits until the page hears of changes: of what happens before, it knows by its own reads alone. */
+export const untilLive = (page: Page): Promise<void> => page.getByText('Live', { exact: true }).waitFor();
+
 /** Closes the dialog or menu on top by Escape. A menu hears the key once it has the focus, a dialog always. */
 export async function closeByEscape(page: Page): Promise<void> {
   const heard = `[...document.querySelectorAll('[role=menu]')].every((menu) => menu.contains(document.activeElement))`;

@@ -21,6 +21,7 @@ import { OverviewPage } from '../features/overview/overview-page.tsx';
 import { ErrorState, SkeletonRows } from '../ui/feedback/page-states.tsx';
 import { TooltipLayer } from '../ui/primitives/tooltip.tsx';
 import { Boundary } from './error-boundary.tsx';
+import { useFollowing } from './live-updates.ts';
 import { paths } from './paths.ts';
 import { readPreference, writePreference } from './preferences/preferences.ts';
 import { reloadOnce } from './reload-once.ts';
@@ -113,6 +114,15 @@ const SignedIn = () => {
       </Suspense>
     );
   }
+  return <Followed />;
+};
+
+/**
+ * Follows changes from before the first page reads: of what happens between a read and the beginning of the stream, nobody
+ * would tell.
+ */
+const Followed = () => {
+  useFollowing();
   return <Outlet />;
 };
 

@@ -58,7 +58,7 @@ export function usePlaceLookup(environmentId: string | null): PlaceLookup {
   const lists = useQueries({ queries: (teams.data ?? []).map((team) => queries.environments(team.id)) });
   const failed = [teams, ...lists].find((query) => query.isError && !query.data);
   if (failed) return { kind: 'failed', error: failed.error, retry: () => void failed.refetch() };
-  if (!teams.data || lists.some((list) => !list.data)) return { kind: 'loading' };
+  if (!teams.data) return { kind: 'loading' };
 
   const byTeam = teams.data.map((team, index) => ({
     team,
@@ -66,8 +66,10 @@ export function usePlaceLookup(environmentId: string | null): PlaceLookup {
   }));
   for (const { team, environments } of byTeam) {
     const environment = environments.find(({ id }) => id === environmentId);
+    // A team that has just been made has no list yet: the page, and what was typed into it, must not go for that.
     if (environment) return { kind: 'found', place: { team, environment, environments, teams: byTeam } };
   }
+  if (lists.some((list) => !list.data)) return { kind: 'loading' };
   const fallback = byTeam.flatMap(({ environments }) => environments)[0];
   if (!fallback) return { kind: 'none', team: byTeam[0]?.team ?? null };
   return { kind: 'unknown', fallback };

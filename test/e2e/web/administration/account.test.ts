@@ -4,7 +4,14 @@ import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../../controller/demo/client.ts';
 import type { SettingsView } from '../../../../schemas/api/settings.ts';
 import { trySignIn } from '../../../support/users/person.ts';
-import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import {
+  beyondAPhone,
+  closeByEscape,
+  settles,
+  untilLive,
+  violationsInBothSchemes,
+  watchForErrors,
+} from '../browser.ts';
 import {
   codeOf,
   giveCredentials,
@@ -290,7 +297,7 @@ describe('an account', function () {
       const page = await enter(person, session.url);
       await page.getByRole('heading', { name: 'You are in no team yet' }).waitFor();
       await page.getByRole('button', { name: /^Copy your address/ }).click();
-      expect(await page.evaluate<string>('navigator.clipboard.readText()')).to.equal(person.email);
+      await settles(() => page.evaluate<string>('navigator.clipboard.readText()'), person.email);
       await isUsable(page, 'in no team');
       await page.getByRole('link', { name: 'Your settings' }).click();
       await section('Sessions', page).getByText('This one').waitFor();
@@ -300,6 +307,7 @@ describe('an account', function () {
       await page.getByText('You are in no team that this could be about.').waitFor();
       await page.goto(session.url);
       await page.getByRole('heading', { name: 'You are in no team yet' }).waitFor();
+      await untilLive(page);
       await api.mutate('team.addMember', {
         teamId: session.site.teamId,
         email: person.email,

@@ -113,9 +113,9 @@ describe('the page of secrets and certificates', function () {
   });
 
   it('warns of one that has expired, and of a key that belongs to another', async () => {
-    for (const [name, filename, content] of [
-      ['old', 'old.crt', EXPIRED],
-      ['shop', 'shop.crt', AUTHORITY],
+    for (const [name, filename, content, said] of [
+      ['old', 'old.crt', EXPIRED, 'old.crt was uploaded. Mind that it has expired.'],
+      ['shop', 'shop.crt', AUTHORITY, 'shop.crt was uploaded.'],
     ] as const) {
       await page.getByRole('button', { name: 'Upload a certificate' }).click();
       const form = dialog('Upload a certificate');
@@ -124,8 +124,9 @@ describe('the page of secrets and certificates', function () {
       await form.getByLabel('Name', { exact: true }).fill(name);
       await form.getByRole('button', { name: 'Upload the file' }).click();
       await form.waitFor({ state: 'hidden' });
+      // A note is there for some seconds only.
+      await note(said).waitFor();
     }
-    await note('old.crt was uploaded. Mind that it has expired.').waitFor();
     await row('old.crt').getByText('Expired', { exact: true }).waitFor();
     await row('shop.crt').getByText('Mismatch', { exact: true }).waitFor();
     const found = await violationsInBothSchemes(page, 'certificates');

@@ -346,6 +346,7 @@ describe('the settings of an environment', function () {
 
     it('renames one, takes other filters into it, and deletes it', async () => {
       await page.goto(session.at('fleet?view=matrix&node=archive'));
+      await matrix().getByRole('link', { name: 'edge-1' }).waitFor({ state: 'detached' });
       await matrix().getByRole('link', { name: 'archive-1' }).waitFor();
       await menu().click();
       await page.getByRole('menuitem', { name: 'Manage saved filters' }).click();
@@ -419,9 +420,9 @@ describe('the settings of an environment', function () {
       expect(await violationsInBothSchemes(page, 'deleting an environment')).to.deep.equal([]);
       await form.getByLabel('Type test bench to confirm').fill('test bench');
       await button.click();
+      await note('test bench was deleted, with 0 pipelines and 2 nodes.').waitFor();
       await page.waitForURL(`**/e/${id}/**`);
       await page.getByRole('button', { name: /environment next/ }).waitFor();
-      await note('test bench was deleted, with 0 pipelines and 2 nodes.').waitFor();
     });
   });
 });

@@ -3,7 +3,14 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../../controller/demo/client.ts';
 import { PASSWORD, trySignIn } from '../../../support/users/person.ts';
-import { beyondAPhone, closeByEscape, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import {
+  beyondAPhone,
+  closeByEscape,
+  settles,
+  untilLive,
+  violationsInBothSchemes,
+  watchForErrors,
+} from '../browser.ts';
 import { giveCredentials, makePerson, openBrowser, type Somebody } from '../people.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
@@ -32,6 +39,7 @@ describe('members of a team', function () {
     opened.push(own);
     await own.goto(session.at(path));
     await giveCredentials(own, person);
+    await untilLive(own);
     return own;
   }
   const table = (on = page): Locator => on.getByRole('table', { name: 'Members' });
@@ -149,7 +157,7 @@ describe('members of a team', function () {
     const password = (await shown.locator('pre').innerText()).trim();
     await isUsable('a temporary password');
     await shown.getByRole('button', { name: 'Copy the temporary password' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).to.equal(password);
+    await settles(() => page.evaluate<string>('navigator.clipboard.readText()'), password, 'what was copied');
     await form.getByRole('button', { name: 'Done' }).click();
     await form.waitFor({ state: 'hidden' });
     expect(await page.content()).not.to.include(password);

@@ -152,7 +152,11 @@ describe('signing in', function () {
       const file = await readFile(await (await download).path(), 'utf8');
       for (const code of backupCodes) expect(file).to.include(code);
       await page.getByRole('button', { name: 'Copy the backup codes' }).click();
-      expect(await page.evaluate<string>('navigator.clipboard.readText()')).to.equal(backupCodes.join('\n'));
+      await settles(
+        () => page.evaluate<string>('navigator.clipboard.readText()'),
+        backupCodes.join('\n'),
+        'what was copied',
+      );
       const done = page.getByRole('button', { name: 'Done' });
       expect(await done.isDisabled()).to.equal(true);
       await page.getByLabel('I have kept them').check();
@@ -213,6 +217,7 @@ describe('signing in', function () {
       await page.goto(`${session.url}/settings`);
       await heading('Set up two-factor sign-in').waitFor();
       await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('form', { name: 'Sign in' }).waitFor();
       await page.goto(`${session.url}/settings`);
       await giveCredentials(page, other);
       await setUpTwoFactor(page);

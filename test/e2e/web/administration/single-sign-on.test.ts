@@ -5,7 +5,7 @@ import { ROOT } from '../../../support/harness/controller.ts';
 import { BROWSER_WAIT_MS } from '../../../support/harness/patience.ts';
 import { type SingleSignOn, startSingleSignOn } from '../../../support/scenes/single-sign-on.ts';
 import { makeUser, PASSWORD } from '../../../support/users/person.ts';
-import { launch, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import { closeByEscape, launch, violationsInBothSchemes, watchForErrors } from '../browser.ts';
 
 describe('single sign-on in a browser', function () {
   this.timeout(120_000);
@@ -73,7 +73,7 @@ describe('single sign-on in a browser', function () {
     ]);
     await page.getByRole('button', { name: 'Account' }).click();
     await page.getByText('grace@example.org').waitFor();
-    await page.keyboard.press('Escape');
+    await closeByEscape(page);
 
     await signOut();
     await page.getByRole('button', { name: 'Yes, sign me out' }).click();

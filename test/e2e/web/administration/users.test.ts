@@ -174,7 +174,7 @@ describe('users and teams', function () {
       await isSignedOut(hers);
       await page.getByText('Locked by an administrator: the identity provider cannot lift that.').waitFor();
       await confirm('Unlock the account', 'Unlock the account of grace', 'Unlock the account');
-      await page.getByRole('button', { name: 'Lock the account' }).waitFor();
+      await page.getByRole('button', { name: 'Lock the account', exact: true }).waitFor();
       await session.site
         .db('users')
         .where({ id: grace.id })

@@ -136,6 +136,8 @@ describe('binding an environment on the git page', function () {
       await page.getByLabel('Certificate authority').fill(AUTHORITY);
       await save().click();
       await fault(/user name|credentials/i).waitFor();
+      // The form is filled anew with what was saved: nothing is typed before.
+      await settles(() => save().isDisabled(), true, 'nothing to save');
       await page.getByText('ada with a password or token, which is not shown').waitFor();
 
       await page.getByRole('button', { name: 'Replace the credentials' }).click();

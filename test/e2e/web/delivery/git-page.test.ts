@@ -386,6 +386,8 @@ describe('the git page', function () {
     await note(/^Proposed as pull request #\d/).waitFor();
     await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
     await configure({ policy: { uiEdits: 'refuse' } });
+    // The form of the policy begins with what the page knows.
+    await page.getByText('What you change here becomes a pull request').waitFor({ state: 'detached' });
   });
 
   it('sets the policy, and shows what a manifest tightens of it', async () => {

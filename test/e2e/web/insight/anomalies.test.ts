@@ -5,7 +5,14 @@ import { enrollNode } from '../../../support/agents/agent-client.ts';
 import { insertAnomaly } from '../../../support/fixtures/anomalies.ts';
 import { soundGraph } from '../../../support/fixtures/graphs.ts';
 import { recordHistory } from '../../../support/scenes/recorded-metrics.ts';
-import { beyondAPhone, LOAD, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import {
+  beyondAPhone,
+  LOAD,
+  settles,
+  untilLive,
+  violationsInBothSchemes,
+  watchForErrors,
+} from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
 const MINUTE_MS = 60_000;
@@ -103,6 +110,7 @@ describe('the pages of anomalies', function () {
     const editor = await session.as('EDITOR');
     await editor.goto(session.at('pipelines'));
     await editor.getByText('2 Critical').waitFor();
+    await untilLive(editor);
     const latency = list().getByRole('listitem').filter({ hasText: 'Higher latency' });
     await latency.getByRole('button', { name: 'Dismiss' }).click();
     await page.getByRole('status', { name: 'Notes' }).getByText('The anomaly is dismissed.').waitFor();

@@ -104,13 +104,15 @@ describe('the page of endpoints', function () {
       ]),
     );
     const id = await db('webhook_endpoints').first('id');
+    // The group wait lasts until the page has shown it.
+    const collecting = () => db('notification_deliveries').where({ state: 'collecting' });
+    await collecting().update({ next_at: new Date(at.getTime() + 3_600_000) });
     await page.goto(session.at(`alerts?tab=endpoints&deliveries=${id?.id}`));
     const failed = dialog('Deliveries to On call')
       .getByRole('listitem')
       .filter({ hasText: 'Node is down fires' });
     await failed.getByText('Collecting', { exact: true }).waitFor();
-    // The group wait.
-    await db('notification_deliveries').where({ state: 'collecting' }).update({ next_at: at });
+    await collecting().update({ next_at: at });
     await context.services.bus.publish(db, {
       ...{ type: 'wake', loop: 'notifications', key: String(id?.id), trigger: 'test' },
     });

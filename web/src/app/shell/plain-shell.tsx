@@ -4,7 +4,6 @@ import { lazyPart } from '../../api/lazy-part.ts';
 import { ToastLayer } from '../../ui/feedback/toast.tsx';
 import { Logo } from '../../ui/primitives/icons.tsx';
 import { useHotkeys } from '../hotkeys.ts';
-import { useFollowing } from '../live-updates.ts';
 import { OutageBanner } from './outage-banner.tsx';
 import { LiveDot } from './top-bar.tsx';
 import { UserMenu } from './user-menu.tsx';
@@ -14,7 +13,6 @@ const ShortcutsDialog = lazyPart(() => import('./shortcuts.tsx'), 'ShortcutsDial
 /** The frame around pages of users who have no environment yet. */
 export const PlainShell = ({ children }: { children: ReactNode }) => {
   const [shortcuts, setShortcuts] = useState(false);
-  useFollowing();
   useHotkeys({ '?': () => setShortcuts(true) });
   return (
     <div className="plain-shell">

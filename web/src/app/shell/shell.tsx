@@ -5,7 +5,6 @@ import { lazyPart } from '../../api/lazy-part.ts';
 import { ToastLayer } from '../../ui/feedback/toast.tsx';
 import { useHotkeys } from '../hotkeys.ts';
 import { useEver } from '../lazy-mount.ts';
-import { useFollowing } from '../live-updates.ts';
 import { paths } from '../paths.ts';
 import { usePreference, writePreference } from '../preferences/preferences.ts';
 import { environmentHue, usePlace } from '../scope.tsx';
@@ -25,7 +24,6 @@ export const Shell = ({ children }: { children: ReactNode }) => {
   const paletteUsed = useEver(palette);
   const [shortcuts, setShortcuts] = useState(false);
 
-  useFollowing();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page starts at its top; filters do not move it.
   useEffect(() => {
     window.scrollTo(0, 0);
