@@ -5,6 +5,7 @@ import { CHROMIUM_FLAGS, findChromium } from '../../support/harness/chromium.ts'
 import { startHeadgate } from '../../support/harness/headgate.ts';
 import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
+import { lookOnFailure } from '../../support/runner/failure-scene.ts';
 import { closeAtEnd, keeping } from '../../support/runner/warm.ts';
 
 export interface Target {
@@ -49,6 +50,18 @@ let shared: Promise<Browser> | undefined;
 closeAtEnd('browser', async () => {
   await (await shared)?.close();
   shared = undefined;
+});
+
+/** Of the text of a page that a failed case shows. */
+const SCENE_CHARS = 4_000;
+
+lookOnFailure('pages', async () => {
+  const pages = (await shared)?.contexts().flatMap((context) => context.pages()) ?? [];
+  const seen = pages.map(async (page) => {
+    const text = await page.locator('body').ariaSnapshot({ timeout: 5_000 });
+    return `  ${page.url()}\n${text.slice(0, SCENE_CHARS)}`;
+  });
+  return (await Promise.all(seen)).join('\n');
 });
 
 /** One for all files of a worker: each opens contexts of its own, and `closePages` closes them. */

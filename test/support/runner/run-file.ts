@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { format } from 'node:util';
 import Mocha from 'mocha';
 import { PATIENCE } from '../harness/patience.ts';
+import { failureScene } from './failure-scene.ts';
 import type { Outcome } from './messages.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -16,6 +17,12 @@ export async function runFile(file: string): Promise<Outcome> {
   const mocha = new Mocha({ timeout: OPTIONS.timeout, forbidOnly: true, reporter: Silent as never });
   mocha.addFile(join(ROOT, file));
   const outcome: Outcome = { passed: 0, failures: [], skipped: [] };
+  mocha.rootHooks({
+    async afterEach() {
+      if (this.currentTest?.state === 'failed')
+        outcome.failures.push(`${outcome.failures.pop()}\n${await failureScene()}`);
+    },
+  });
   try {
     await mocha.loadFilesAsync();
     lengthenTimeouts(mocha.suite as unknown as SuiteWithHooks);
