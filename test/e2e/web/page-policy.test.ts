@@ -144,7 +144,8 @@ describe('the policy of the pages', function () {
     await page.getByRole('button', { name: 'Add a secret' }).click();
     await page.getByRole('dialog', { name: 'Add a secret' }).waitFor();
     // What keeps the page behind it from scrolling is a style of its own, which comes a moment after the dialog.
-    const isHeld = () => page.evaluate<boolean>(`getComputedStyle(document.body).overflow.includes('hidden')`);
+    const isHeld = () =>
+      page.evaluate<boolean>(`getComputedStyle(document.body).overflow.includes('hidden')`);
     await settles(isHeld, true, 'whether the page behind is held');
     expect(seen.violations).to.deep.equal([]);
   });

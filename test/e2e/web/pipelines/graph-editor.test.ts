@@ -88,11 +88,7 @@ describe('the graph editor', function () {
   const button = (name: string | RegExp): Locator => page.getByRole('button', { name, exact: true });
   /** Enter takes the first entry that was found: there is none before the catalogue has come, which is after the canvas. */
   const offered = (type: string, on: Page = page): Promise<void> =>
-    on
-      .getByRole('region', { name: 'Catalogue' })
-      .getByText(type, { exact: true })
-      .first()
-      .waitFor();
+    on.getByRole('region', { name: 'Catalogue' }).getByText(type, { exact: true }).first().waitFor();
 
   async function add(type: string): Promise<void> {
     await search().fill(type);
