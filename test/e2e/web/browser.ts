@@ -3,7 +3,7 @@ import axe, { type AxeResults, type RunOptions } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core';
 import { CHROMIUM_FLAGS, findChromium } from '../../support/harness/chromium.ts';
 import { startHeadgate } from '../../support/harness/headgate.ts';
-import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
+import { BROWSER_WAIT_MS, patient } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
 import { lookOnFailure } from '../../support/runner/failure-scene.ts';
 import { closeAtEnd, keeping } from '../../support/runner/warm.ts';
@@ -101,19 +101,23 @@ export async function openTarget(): Promise<Target> {
 }
 
 /**
- * What a link of the open UI does. Answers once the page before is gone: until the next one is loaded, it stays. Tabs and
- * filters of one page, and pages of two objects of one name, have the same heading; then it answers after a second.
+ * What a link of the open UI does. Answers once the page before is gone: until the next one is loaded, it stays. Its heading
+ * or its place in the rail is another then. Pages of two objects of one name have both in common: then it answers after a
+ * second. Tabs and filters of one page are not waited for.
  */
 const FOLLOW = `(path) => {
   const heading = document.querySelector('h1');
   const before = heading?.textContent;
+  const place = () =>
+    [...document.querySelectorAll('.rail a')].map((link) => link.pathname + link.getAttribute('aria-current')).join();
+  const placeBefore = place();
   const isOther = location.pathname !== path.split('?')[0];
-  const deadline = performance.now() + 1_000;
+  const deadline = performance.now() + ${patient(1_000)};
   history.pushState(null, '', path);
   dispatchEvent(new PopStateEvent('popstate', { state: null }));
   return new Promise((done) => {
     const look = () => {
-      const isGone = !heading?.isConnected || heading.textContent !== before;
+      const isGone = !heading?.isConnected || heading.textContent !== before || place() !== placeBefore;
       if (!isOther || isGone || performance.now() > deadline) done();
       else requestAnimationFrame(look);
     };

@@ -5,7 +5,7 @@ import { type RunningHeadgate, startHeadgate } from '../../support/harness/headg
 import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
 import { fillPages } from '../../support/scenes/full-site/pages.ts';
-import { followLinks, launch, signIn } from './browser.ts';
+import { followLinks, launch, settles, signIn } from './browser.ts';
 
 /** Pages of one form are visited this often. */
 const OF_ONE_FORM = 1;
@@ -143,8 +143,10 @@ describe('the policy of the pages', function () {
     await page.goto(`${headgate.url}/e/${headgate.environments.staging}/secrets`);
     await page.getByRole('button', { name: 'Add a secret' }).click();
     await page.getByRole('dialog', { name: 'Add a secret' }).waitFor();
-    // What keeps the page behind it from scrolling is a style of its own.
-    expect(await page.evaluate(`getComputedStyle(document.body).overflow`)).to.include('hidden');
+    // What keeps the page behind it from scrolling is a style of its own, which comes a moment after the dialog.
+    const isHeld = () =>
+      page.evaluate<boolean>(`getComputedStyle(document.body).overflow.includes('hidden')`);
+    await settles(isHeld, true, 'whether the page behind is held');
     expect(seen.violations).to.deep.equal([]);
   });
 

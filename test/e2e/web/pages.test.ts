@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { BROWSER_WAIT_MS } from '../../support/harness/patience.ts';
 import {
   beyondAPhone,
   closeByEscape,
@@ -36,6 +37,7 @@ describe('the pages', function () {
 
   it('answers a wrong password with a sentence and stays on the sign-in page', async () => {
     const context = await session.browser.newContext();
+    context.setDefaultTimeout(BROWSER_WAIT_MS);
     const page = await context.newPage();
     await page.goto(`${session.target.url}/e/${session.target.environments.staging}/git`);
     await page.getByLabel('Email').fill(session.target.adminEmail);
@@ -158,6 +160,7 @@ describe('the pages', function () {
     await dialog.getByRole('button', { name: 'Done' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Enroll a node' }).click();
+    await dialog.getByRole('button', { name: 'Generate token' }).waitFor();
     expect(await dialog.getByText('SVC_TOKEN').count()).to.equal(0);
     await closeByEscape(page);
     await dialog.waitFor({ state: 'hidden' });
@@ -259,6 +262,8 @@ describe('the pages', function () {
     const { page } = session;
     await page.goto(at('overview'));
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+    // The page hears keys as soon as it follows events.
+    await page.getByText('Live', { exact: true }).waitFor();
     await page.keyboard.press('?');
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     await closeByEscape(page);

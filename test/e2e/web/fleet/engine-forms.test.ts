@@ -97,6 +97,7 @@ describe('the forms of an engine’s components', function () {
     await drawn('a time zone', [node({ kind: 'TRANSFORM', type: 'remap', title: '', description: '' }, 0)]);
     await select(0).click();
     const field = options().getByRole('combobox', { name: /^timezone/ });
+    await page.getByRole('group', { name: 'Options of c0', exact: true }).waitFor();
     await page.evaluate(UNFOLD);
     await field.fill('Europe/Vienna');
     const words = await page.evaluate(

@@ -46,6 +46,7 @@ describe('the pages of nodes', function () {
   let pipelineId: string;
   const nodes = new Map<string, TestNode>();
   let beating: ReturnType<typeof setInterval>;
+  let lastBeats: Promise<unknown> = Promise.resolve();
 
   /** What an agent reports that runs what it should, of this moment. */
   const beat = async (name: string, more: Record<string, unknown> = {}): Promise<void> => {
@@ -54,6 +55,16 @@ describe('the pages of nodes', function () {
     const deploymentMode = name === IN_CONTAINER ? 'DOCKER' : 'STANDALONE';
     const said = { labels: { role }, pipelines: running, deploymentMode, ...more };
     await nodes.get(name)?.heartbeat(heartbeat(said));
+  };
+  /** Nodes that fall silent would be refused what the tests ask of them. */
+  const goOnBeating = (): void => {
+    beating = setInterval(() => {
+      lastBeats = Promise.allSettled([lastBeats, ...[...nodes.keys()].map((name) => beat(name))]);
+    }, 3_000);
+  };
+  const stopBeating = async (): Promise<void> => {
+    clearInterval(beating);
+    await lastBeats;
   };
 
   before(async () => {
@@ -74,11 +85,10 @@ describe('the pages of nodes', function () {
       nodes.set(hostname, await enrollNode(session.url, token, { hostname }));
       await beat(hostname);
     }
-    // Nodes that fall silent would be refused what the tests ask of them.
-    beating = setInterval(() => void Promise.allSettled([...nodes.keys()].map((name) => beat(name))), 3_000);
+    goOnBeating();
   });
   after(async () => {
-    clearInterval(beating);
+    await stopBeating();
     await session?.close();
     await rm(releases, { recursive: true, force: true });
   });
@@ -314,6 +324,7 @@ describe('the pages of nodes', function () {
       const form = dialog('Rename edge-1');
       await form.getByLabel('Name').fill('first edge');
       await form.getByRole('button', { name: 'Save the name' }).click();
+      await form.waitFor({ state: 'hidden' });
       await page.getByRole('heading', { name: 'first edge', level: 1 }).waitFor();
       await page.keyboard.press('Control+k');
       const box = page.getByRole('combobox', { name: 'Go to anything' });
@@ -332,13 +343,16 @@ describe('the pages of nodes', function () {
     it('is put into maintenance and back by keys alone, the focus staying on the button', async () => {
       await openNode('hub-1');
       const focused = () => page.evaluate<string>(`document.activeElement.textContent.trim()`);
+      const isInDialog = () =>
+        page.evaluate<boolean>(`document.activeElement?.closest('[role=dialog]') != null`);
       for (const [from, to, dialogName] of [
         ['Put into maintenance', 'End maintenance', 'Put hub-1 into maintenance'],
         ['End maintenance', 'Put into maintenance', 'End the maintenance of hub-1'],
       ] as const) {
         await page.getByRole('button', { name: from, exact: true }).press('Enter');
         const form = dialog(dialogName);
-        await form.waitFor();
+        // It takes the focus a moment after it is there.
+        await until(isInDialog, { what: () => `${dialogName} to have the focus` });
         await form.getByRole('button', { name: 'Cancel' }).focus();
         await page.keyboard.press('Tab');
         await page.keyboard.press('Enter');
@@ -355,8 +369,8 @@ describe('the pages of nodes', function () {
       expect(await violationsInBothSchemes(page, 'restarting')).to.deep.equal([]);
       await form.getByRole('button', { name: 'Restart the agent' }).click();
       await note('The agent of hub-1 was asked to restart.').waitFor();
-      // The heartbeats that go on say that it is connected.
-      clearInterval(beating);
+      // The heartbeats that go on say that it is connected, and so may one that is on its way.
+      await stopBeating();
       await nodes.get('hub-1')?.heartbeat(heartbeat({ agentHealth: { pushConnected: false } }));
       await until(async () => (await seen('hub-1')).agentHealth.pushConnected === false, {
         what: 'the channel to be lost',
@@ -368,6 +382,7 @@ describe('the pages of nodes', function () {
         .getByText(/push channel .* is not connected/)
         .waitFor();
       await closeByEscape(page);
+      goOnBeating();
     });
 
     it('leaves to an ADMIN what is his, and everything to nobody who only looks', async () => {
@@ -406,6 +421,7 @@ describe('the pages of nodes', function () {
       await form.waitFor();
       expect(await violationsInBothSchemes(page, 'revoking')).to.deep.equal([]);
       await form.getByRole('button', { name: 'Revoke the token' }).click();
+      await form.waitFor({ state: 'hidden' });
       await page.getByText('The token of this node was revoked').waitFor();
       await page.getByText('Revoked', { exact: true }).waitFor();
       const found = await violationsInBothSchemes(page, 'a revoked node');
@@ -421,8 +437,8 @@ describe('the pages of nodes', function () {
       await remove.getByText('its engines run on until the agent is stopped').waitFor();
       expect(await violationsInBothSchemes(page, 'deleting')).to.deep.equal([]);
       await remove.getByRole('button', { name: 'Delete hub-1' }).click();
-      await page.getByRole('heading', { name: 'Fleet', level: 1 }).waitFor();
       await note('hub-1 was deleted.').waitFor();
+      await page.getByRole('heading', { name: 'Fleet', level: 1 }).waitFor();
       await settles(() => row('hub-1').count(), 0);
       // A page that shows it elsewhere does not go on as if it were there.
       await other.getByText('This node could not be shown').waitFor();

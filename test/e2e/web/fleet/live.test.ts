@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { patient } from '../../../support/harness/patience.ts';
+import { BROWSER_WAIT_MS, patient } from '../../../support/harness/patience.ts';
 import { launch, openSession, type Session } from '../browser.ts';
 
 const run = promisify(execFile);
@@ -96,7 +96,7 @@ describe('a push, watched in the browser', function () {
     const browser = await launch({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
     try {
       const context = await browser.newContext({ storageState: await session.context.storageState() });
-      context.setDefaultTimeout(30_000);
+      context.setDefaultTimeout(BROWSER_WAIT_MS);
       const page = await context.newPage();
       // One more than the six connections that a browser opens to one server.
       for (const path of ['fleet', 'git', 'promotions', 'alerts', 'secrets', 'pipelines', 'fleet']) {

@@ -210,6 +210,8 @@ describe('the assistant in the browser', function () {
     await page.goto(session.at(`pipelines/${pipelineId}`), LOAD);
     await page.getByRole('button', { name: 'Assistant' }).click();
     await panel().getByRole('button', { name: 'New conversation' }).click();
+    // What is asked before it has begun belongs to the one before.
+    await panel().getByRole('list', { name: 'Examples' }).waitFor();
     await ask('Mark it');
     await panel()
       .getByRole('button', { name: `Apply Mark ${widths.at(-1)}` })

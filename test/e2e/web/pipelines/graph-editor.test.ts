@@ -86,9 +86,13 @@ describe('the graph editor', function () {
   const options = (): Locator => page.getByRole('region', { name: 'Options' });
   const yaml = (): Locator => page.getByRole('textbox', { name: 'Engine config as YAML' });
   const button = (name: string | RegExp): Locator => page.getByRole('button', { name, exact: true });
+  /** Enter takes the first entry that was found: there is none before the catalogue has come, which is after the canvas. */
+  const offered = (type: string, on: Page = page): Promise<void> =>
+    on.getByRole('region', { name: 'Catalogue' }).getByText(type, { exact: true }).first().waitFor();
 
   async function add(type: string): Promise<void> {
     await search().fill(type);
+    await offered(type);
     await search().press('Enter');
     await search().fill('');
   }
@@ -185,6 +189,8 @@ describe('the graph editor', function () {
       edges: [{ sourceNodeId: 'a', targetNodeId: 'b' }],
     });
     await open(id);
+    // Once its problems are listed below, the drawing is fitted into what is left of the canvas.
+    await page.getByRole('heading', { name: /problems?$/ }).waitFor();
     await drag(
       canvas().getByRole('img', { name: 'Output of b' }),
       canvas().getByRole('img', { name: 'Input of a' }),
@@ -406,6 +412,7 @@ describe('the graph editor', function () {
     await open(id);
     await open(id, other);
     await other.getByRole('searchbox', { name: 'Search the catalogue' }).fill('stdin');
+    await offered('stdin', other);
     await other.keyboard.press('Enter');
     await drawn('discard').click();
     await page.getByLabel('Key', { exact: true }).fill('mine');

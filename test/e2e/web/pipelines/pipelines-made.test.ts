@@ -126,8 +126,8 @@ describe('pipelines made by hand', function () {
     await page.getByRole('group', { name: /^Gate of/ }).waitFor();
   }
   /** Its dialog hides the page behind it from roles, so nothing of that page is waited for. */
-  async function openDeploy(id: string, name: string): Promise<Locator> {
-    await page.goto(session.at(`pipelines/${id}?deploy=1`));
+  async function openDeploy(id: string, name: string, query = ''): Promise<Locator> {
+    await page.goto(session.at(`pipelines/${id}?deploy=1${query}`));
     const form = dialog(`Deploy ${name}`);
     await form.waitFor();
     return form;
@@ -269,9 +269,9 @@ describe('pipelines made by hand', function () {
     await form.waitFor({ state: 'hidden' });
     expect((await stored(first)).isDraft).to.equal(true);
 
-    await openPage(second, '?tab=dependencies&deploy=1');
-    await dialog('Deploy second').getByText('It depends on what is not deployed').waitFor();
-    await dialog('Deploy second').getByRole('button', { name: 'Cancel' }).click();
+    const again = await openDeploy(second, 'second', '&tab=dependencies');
+    await again.getByText('It depends on what is not deployed').waitFor();
+    await again.getByRole('button', { name: 'Cancel' }).click();
     await button('Remove the dependency on first').click();
     await upstreams.getByText('Nothing.').waitFor();
   });
@@ -314,6 +314,7 @@ describe('pipelines made by hand', function () {
     const form = dialog('Delete doomed');
     await form.getByText('This stops 1 process on 1 node.').waitFor();
     await form.getByRole('button', { name: 'Delete doomed' }).click();
+    await form.waitFor({ state: 'hidden' });
     await table().getByRole('link', { name: 'doomed' }).waitFor({ state: 'detached' });
     await page.getByRole('status', { name: 'Notes' }).getByRole('button', { name: 'Undo' }).click();
     await table().getByRole('link', { name: 'doomed' }).waitFor();
@@ -385,6 +386,7 @@ describe('pipelines made by hand', function () {
     await page.getByRole('menuitem', { name: 'Delete' }).click();
     await dialog('Delete the group Europe').getByText('2 pipelines will be in no group').waitFor();
     await dialog('Delete the group Europe').getByRole('button', { name: 'Delete the group' }).click();
+    await dialog('Delete the group Europe').waitFor({ state: 'hidden' });
     await groups.getByRole('link', { name: /^Europe/ }).waitFor({ state: 'detached' });
   });
 

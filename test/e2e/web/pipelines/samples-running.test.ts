@@ -96,7 +96,7 @@ describe('events of a pipeline that runs', function () {
     const rows = live('judge').getByRole('list', { name: 'Events of judge' }).getByRole('listitem');
     await until(async () => (await rows.count()) > 5, { what: 'events in the page', timeoutMs: 30_000 });
     expect(await rows.first().textContent()).to.include('[redacted]');
-    expect(taps()).to.have.length(1);
+    await until(() => taps().length === 1, { what: 'one process to tap' });
     await page.getByRole('tab', { name: 'Nodes' }).click();
     await until(() => taps().length === 0, { what: 'the tap to be gone', timeoutMs: 20_000 });
     expect(enginesOf(pipelineId), 'the pipeline runs on as it did').to.deep.equal(engines);

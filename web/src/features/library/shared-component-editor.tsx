@@ -71,9 +71,9 @@ export const SharedEditor = ({ component, close, made }: Props) => {
   const isTyped = component ? isChanged : name !== '' || text !== '';
   const users = pipelinesOf(component?.usedBy ?? []);
   const save = useMutation({
-    mutationFn: () => {
+    mutationFn: async () => {
       const written = isConfig(config) ? config : {};
-      return component
+      const saved = await (component
         ? api.sharedComponent.update.mutate({
             id: component.id,
             environmentId: env,
@@ -87,11 +87,12 @@ export const SharedEditor = ({ component, close, made }: Props) => {
             componentType: type.trim(),
             kind,
             config: written,
-          });
+          }));
+      // Than the one that was changed: the list may be read again before the answer comes.
+      return { saved, isNewer: component !== null && saved.version > component.version };
     },
-    onSuccess: async (saved) => {
+    onSuccess: async ({ saved, isNewer }) => {
       await queryClient.invalidateQueries({ queryKey: ['sharedComponent.list', env] });
-      const isNewer = component && saved.version > component.version;
       notify(
         isNewer && users.length > 0
           ? `Saved as version ${saved.version}. ${plural(users.length, 'pipeline has', 'pipelines have')} an update to accept.`

@@ -43,10 +43,15 @@ const Form = ({ node, close }: { node: FleetNode; close: () => void }) => {
   const labels = labelsOf(rows);
   const foretold = groups.data && pipelines.data && foretell(node, labels, groups.data, pipelines.data);
   const save = useMutation({
-    mutationFn: () => api.fleet.update.mutate({ id: node.id, labels }),
-    onSuccess: async () => {
+    mutationFn: async () => {
+      // In words now: the node may be read again, as it is with these labels, before the answer comes.
+      const effect = foretold ? ` ${inWords(foretold).join(' ')}` : '';
+      await api.fleet.update.mutate({ id: node.id, labels });
+      return effect;
+    },
+    onSuccess: async (effect) => {
       await renew();
-      notify(`The labels of ${node.name} were saved.${foretold ? ` ${inWords(foretold).join(' ')}` : ''}`);
+      notify(`The labels of ${node.name} were saved.${effect}`);
       close();
     },
   });

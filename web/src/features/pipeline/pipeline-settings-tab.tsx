@@ -89,13 +89,16 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
     ...(same(wanted, pipeline.nodeSelector ?? {}) ? {} : { nodeSelector }),
   };
   const save = useMutation({
-    mutationFn: () => api.pipeline.update.mutate({ id: pipeline.id, ...changes }),
-    onSuccess: async (saved) => {
+    mutationFn: async () => {
+      // Known now: the pipeline may be read again, as it is with these changes, before the answer comes.
+      const ships = ['logLevel', 'drainSeconds', 'nodeSelector'].some((field) => field in changes);
+      return { ships, saved: await api.pipeline.update.mutate({ id: pipeline.id, ...changes }) };
+    },
+    onSuccess: async ({ ships, saved }) => {
       if (became(saved)) {
         await renew();
         return;
       }
-      const ships = ['logLevel', 'drainSeconds', 'nodeSelector'].some((field) => field in changes);
       await renew();
       if (ships && !pipeline.isDraft) {
         notify('Saved. Log level, drain time and nodes change with the next deploy.', {
