@@ -30,6 +30,8 @@ describe('a new config for a running pipeline', function () {
 
   beforeEach(async () => {
     place = await makeWorkplace(16);
+    // A check has 5 s of this clock, and the engine needs real time for it.
+    place.paceMs = 10;
     logged = '';
   });
   afterEach(async () => {
@@ -292,7 +294,6 @@ describe('a new config for a running pipeline', function () {
 
   it('is one of two that are built at a time', async () => {
     supervise();
-    place.paceMs = 10;
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const all = (answer: string, version: number) =>
       ids.map((id) => ({
@@ -339,7 +340,8 @@ process.on('SIGTERM', () => process.exit(0));
     const source = (at: number, note: string) => ({
       configYaml: `sources:\n  in:\n    type: splunk_hec\n    address: 0.0.0.0:${at}\n# ${note}\n`,
     });
-    supervise(engineBin);
+    // Node may take long to start: no check runs out of time on a clock that stands still.
+    supervise(engineBin, manualClock());
     try {
       const pid = await run(pipeline('p1', source(port, '1')));
       await until(() => listens(port), { what: 'the engine listens' });
@@ -391,7 +393,8 @@ describe(`${REAL ? 'the engine at hand' : 'the reference engine'}, asked by the 
   it('keeps the process of the old version for every wrong config, and takes a right one', async () => {
     const scene = await makeScene();
     const { server, place, run, reach, until } = scene;
-    place.paceMs = REAL ? 5 : 10;
+    // A check has 5 s of this clock, and some compile a program.
+    place.paceMs = 5;
     try {
       server.pipelines = [pipeline('p1')];
       const agent = run({ SVC_ENGINE_BIN: REAL ?? ENGINE });

@@ -38,18 +38,23 @@ if [ "$1" = validate ]; then
 fi
 config=$2
 fault=$(sed -n 's/^# fault: //p' "$config")
+# Before the first line: a test that has read it may send the signal at once.
+case $fault in
+  ignore-term) trap '' TERM ;;
+  bye) trap 'echo bye; exit 0' TERM ;;
+  *) trap 'exit 0' TERM ;;
+esac
 echo "started with $fault" >&2
 case $fault in
   exit-0) exit 0 ;;
   exit-78) echo 'ERROR engine: Configuration error. error=no such thing' >&2; exit 78 ;;
-  ignore-term) trap '' TERM; while :; do sleep 1; done ;;
-  fork) sleep 1000 & echo "child $!" >&2; trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
+  ignore-term) while :; do sleep 1; done ;;
+  fork) sleep 1000 & echo "child $!" >&2; while :; do sleep 0.05; done ;;
   fork-and-crash) sleep 1000 & echo "child $!" >&2; exit 3 ;;
-  flood) trap 'exit 0' TERM; while :; do head -c 3000000 /dev/zero | tr '\0' 'x' | fold -w 100; echo >>rounds; done ;;
-  long-line) head -c 10000000 /dev/zero | tr '\0' 'y' >&2; printf '\377\376\n' >&2; trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
-  echo-env) env >&2; ulimit -c >&2; trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
-  count) trap 'exit 0' TERM; n=0; while :; do echo "count $n"; n=$((n + 1)); sleep 0.02; done ;;
-  idle) trap 'exit 0' TERM; sleep 100000 & wait ;;
-  bye) trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done ;;
-  *) trap 'exit 0' TERM; while :; do sleep 0.05; done ;;
+  flood) while :; do head -c 3000000 /dev/zero | tr '\0' 'x' | fold -w 100; echo >>rounds; done ;;
+  long-line) head -c 10000000 /dev/zero | tr '\0' 'y' >&2; printf '\377\376\n' >&2; while :; do sleep 0.05; done ;;
+  echo-env) env >&2; ulimit -c >&2; while :; do sleep 0.05; done ;;
+  count) n=0; while :; do echo "count $n"; n=$((n + 1)); sleep 0.02; done ;;
+  idle) sleep 100000 & wait ;;
+  *) while :; do sleep 0.05; done ;;
 esac

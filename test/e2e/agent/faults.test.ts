@@ -127,11 +127,9 @@ describe('faults of engines, disks and hostile input on a node', function () {
     server.pipelines = [faulty('p1', 'fork')];
     run();
     await reach('p1', 'RUNNING');
-    const child = Number(
-      logs('p1')
-        .find((line) => line.startsWith('child '))
-        ?.slice(6),
-    );
+    const forked = () => logs('p1').find((line) => line.startsWith('child '));
+    await until(() => forked() !== undefined, { what: 'it has forked' });
+    const child = Number(forked()?.slice(6));
     expect(isRunning(child)).to.equal(true);
     server.pipelines = [];
     await reach('p1', 'STOPPED');
@@ -149,9 +147,8 @@ describe('faults of engines, disks and hostile input on a node', function () {
     server.pipelines = [faulty('p1', 'echo-env', { secrets, logLevel: 'debug' })];
     const agent = run({ VECTOR_CONFIG_DIR: '/etc/evil', BUN_OPTIONS: '' });
     await reach('p1', 'RUNNING');
-    await until(() => logs('p1').some((line) => line.startsWith('SVC_SECRET_KEY=')), {
-      what: 'the environment is printed',
-    });
+    // The last line: the limit of core files.
+    await until(() => logs('p1').includes('0'), { what: 'the environment is printed' });
     const lines = logs('p1');
     expect(lines).to.include.members([
       'SVC_SECRET_KEY=[redacted]',
@@ -315,6 +312,8 @@ describe('faults of engines, disks and hostile input on a node', function () {
 
   it('joins a flood of push messages into few polls', async () => {
     server.pollIntervalMs = 60_000;
+    // Heartbeats are counted by this clock, and a slow machine takes long to read all messages.
+    place.paceMs = 10;
     run();
     await until(() => server.pushStreams.length === 1, { what: 'the push stream is open' });
     const polls = server.polls.length;
@@ -349,6 +348,7 @@ describe('faults of engines, disks and hostile input on a node', function () {
     server.push({ type: 'unheard_of' });
     for (let n = 0; n < 3; n += 1) server.push({ type: 'poll_interval', intervalMs: 3_600_001 });
     await until(() => agent.output().includes('over 1 h'), { what: 'the value is logged' });
+    place.paceMs = 10;
     server.push({ type: 'poll_interval', intervalMs: 500 } as never);
     const polls = server.polls.length;
     await until(() => server.polls.length > polls, { what: 'a poll comes' });

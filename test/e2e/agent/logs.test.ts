@@ -88,6 +88,8 @@ describe('log lines on their way from engines to the controller', function () {
       asked += 1;
       send(response, 404, { error: 'No such agent endpoint' });
     };
+    // The next try comes after 5 s of this clock at least; heartbeats also take real time.
+    place.paceMs = 10;
     run();
     await reach('a first try', () => asked === 1);
     const beats = server.heartbeats.length;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { SampleResult } from '../../../schemas/agent/protocol.ts';
 import { tapsOf } from '../../support/agents/tap-processes.ts';
-import { ENGINE, ensureAgent, FAKE_ENGINE, type Workplace } from './agent-process.ts';
+import { ENGINE, ensureAgent, FAKE_ENGINE, PACE_MS, type Workplace } from './agent-process.ts';
 import type { InProcessAgent } from './in-process-agent.ts';
 import { makeScene, type Scene } from './scene.ts';
 import { pipeline, type ScriptedServer, send } from './scripted-server.ts';
@@ -52,7 +52,7 @@ describe('samples of events on a node', function () {
     await running();
   };
   const openFake = async (env: Record<string, string> = {}) => {
-    await open(50);
+    await open(PACE_MS);
     server.pipelines = [pipeline('p1', { configYaml: '# fault: none\n' })];
     agent = scene.run(env);
     await running();
@@ -250,6 +250,8 @@ describe('samples of events on a node', function () {
 
     it('says so when no event came by, and does not make the others wait for that', async () => {
       const go = join(place.dir, 'go');
+      // A tap is killed 5 s of this clock after its time, and shells start and end in real time.
+      place.paceMs = 5;
       const keys = ['', '-2', '-3', '-4'].map((ending) => `until:${go}${ending}`);
       // With the seventh there are two rounds of four.
       const requestId = ask([...['one-1', 'one-2', 'one-3'], ...keys]);
@@ -262,6 +264,7 @@ describe('samples of events on a node', function () {
       const empty = results.filter(({ error }) => error !== null);
       expect(empty.map(({ componentKey }) => componentKey)).to.have.members(keys);
       for (const { error } of empty) expect(error).to.equal('no event came by within 15 seconds');
+      place.paceMs = PACE_MS;
     });
 
     it('runs four taps at a time when twenty requests come at once', async () => {

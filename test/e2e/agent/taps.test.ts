@@ -192,7 +192,7 @@ describe('live taps on a node', function () {
           'the pipeline does not run on this node any more',
           'the engine of the pipeline has ended',
         ]);
-        expect(taps()).to.deep.equal([]);
+        await until(() => taps().length === 0, { what: 'no tap is left' });
       });
 
       it('leaves no tap when the agent ends', async () => {

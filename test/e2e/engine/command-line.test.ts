@@ -150,7 +150,11 @@ sinks: {out: {type: blackhole, inputs: [in]}}
     ];
     await until(
       async () => {
-        const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+        // The exporter starts after the API.
+        const text = await fetch(`http://127.0.0.1:${metricsPort}/metrics`).then(
+          (answer) => answer.text(),
+          () => '',
+        );
         const sent = `vector_component_sent_events_total{${labels},host="[^"]+"} [1-9]\\d* \\d{13}\n`;
         return new RegExp(sent).test(text) && names.every((name) => text.includes(`\n${name}`));
       },

@@ -145,13 +145,20 @@ describe('when the controller', function () {
     return jobs.flatMap(({ skipped: commits }) => commits.map(({ sha }) => sha));
   }
 
-  /** Versions of the pipeline that the audit log tells of, newest first. */
+  /**
+   * Versions of the pipeline whose making the audit log tells of, newest first. One that a pass had written and did not live
+   * to record is written again, without a new version.
+   */
   async function auditedVersions(id: string): Promise<number[]> {
     const rows: { diff: { version: [number | null, number] } }[] = await site
       .db('audit_log')
       .where({ entity_id: id, actor_type: 'git' })
       .select('diff');
-    return rows.map(({ diff }) => diff.version[1]).sort((a, b) => b - a);
+    return rows
+      .map(({ diff }) => diff.version)
+      .filter(([before, after]) => before !== after)
+      .map(([, after]) => after)
+      .sort((a, b) => b - a);
   }
 });
 

@@ -169,7 +169,7 @@ describe('when something breaks on a node', function () {
     const counts: Record<string, number> = {};
     for (const { at, what } of proxy.requests()) {
       const name = /\/api\/agent\/(\w+)/.exec(what)?.[1];
-      if (name && at >= since) counts[name] = (counts[name] ?? 0) + 1;
+      if (name && at >= since && at < since + WATCHED_MS) counts[name] = (counts[name] ?? 0) + 1;
     }
     return counts;
   }

@@ -66,7 +66,8 @@ export async function startTestController(options: TestControllerOptions = {}): 
     oidcFile: null,
     engineBin: null,
     enrollPerMinute: 10_000,
-    pushWaitSeconds: 3,
+    // What a push did is to be there when it ends, on a slow machine too.
+    pushWaitSeconds: 10,
     agentReleases: join(dataDir, 'agent-release'),
     metricsToken: null,
     metricsPort: null,

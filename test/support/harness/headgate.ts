@@ -40,23 +40,24 @@ export interface StartOptions {
 
 const ownRoot = join(import.meta.dirname, '../../..');
 
-export async function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-  });
-}
-
-/** Below the ports that the system hands out itself (32768 and up on Linux): there, any connection may hold one. */
+/**
+ * Below the ports that the system hands out itself (32768 and up on Linux): there, any server or connection may get one
+ * before it is used, or while its owner is away.
+ */
+const FIRST_PORT = 11_000;
+const PORTS = 9_000;
 const FIRST_BASE = 20_000;
 const BASES = 31;
 const BASE_SPAN = 400;
 let nextBase = process.pid % BASES;
+
+export async function freePort(): Promise<number> {
+  for (let tried = 0; tried < 100; tried += 1) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no free port from ${FIRST_PORT} on`);
+}
 
 /** Two agents take 200 ports each at most, and the last two are for their own metrics. */
 export async function freeBase(): Promise<number> {

@@ -39,6 +39,8 @@ const variablesOf = (
   HEADGATE_ADMIN_EMAIL: ROOT.email,
   HEADGATE_ADMIN_PASSWORD: ROOT.password,
   HEADGATE_PRIVATE_TARGETS: LOCAL_TARGETS.join(),
+  // What a push did is to be there when it ends, on a slow machine too.
+  HEADGATE_PUSH_WAIT_SECONDS: '10',
   ...variables,
 });
 

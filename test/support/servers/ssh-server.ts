@@ -2,10 +2,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { commit, createBareRepository, git, type ImportedCommit } from '../clients/fast-import.ts';
+import { freePort } from '../harness/headgate.ts';
 import { until } from '../harness/until.ts';
 
 const PLACES = ['/usr/sbin/sshd', '/usr/local/sbin/sshd', '/sbin/sshd'];
@@ -141,14 +142,4 @@ function answers(port: number): Promise<boolean> {
     socket.once('close', () => resolve(false));
     socket.on('data', () => socket.destroy());
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address ? address.port : 0;
 }
