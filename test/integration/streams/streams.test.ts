@@ -120,9 +120,10 @@ describe('streams of the audit log', function () {
       ...{ id: row?.id, hash: row?.hash, prevHash: row?.prev_hash, action: row?.action },
       createdAt: row?.created_at.toISOString(),
     });
-    const after = await one(stream.id);
-    expect(after).to.deep.include({ lastError: null, failures: 0 });
-    expect(after.delivered).to.be.at.least(entries.length);
+    // Stored a moment after the receiver has answered.
+    const delivered = async () => (await one(stream.id)).delivered >= entries.length;
+    await until(delivered, { what: () => `${entries.length} to be delivered` });
+    expect(await one(stream.id)).to.deep.include({ lastError: null, failures: 0 });
   });
 
   it('begin with the oldest event that is kept where they are asked to', async () => {
