@@ -9,6 +9,9 @@ import { startTestController, type TestController } from '../../support/harness/
 import { until } from '../../support/harness/until.ts';
 import { makeTwoTeams, manifest, SECRET_VALUE, type TwoTeams } from '../../support/scenes/two-teams.ts';
 
+/** Between polls: a node may poll 120 times a minute. */
+const everyMs = 50;
+
 describe('the config of a node', () => {
   let test: TestController;
   let teams: TwoTeams;
@@ -91,7 +94,7 @@ describe('the config of a node', () => {
     const value = '-----BEGIN KEY-----\n"a\\b"\r\n-----END KEY-----\n';
     const before = await read();
     await teams.editor.mutate('secret.update', { environmentId, id: secretId, value });
-    await until(async () => (await read()).etag !== before.etag, { what: 'a new config' });
+    await until(async () => (await read()).etag !== before.etag, { what: 'a new config', everyMs });
     expect((await read()).body.pipelines[0]?.secrets.SVC_SECRET_DB_PASSWORD).to.equal(value);
   });
 
@@ -99,7 +102,7 @@ describe('the config of a node', () => {
     const { environmentId, secretId } = teams.ours;
     const before = await read();
     await teams.editor.mutate('secret.update', { environmentId, id: secretId, value: 'rotated' });
-    await until(async () => (await read()).etag !== before.etag, { what: 'a new config' });
+    await until(async () => (await read()).etag !== before.etag, { what: 'a new config', everyMs });
     const after = await read();
     const [old, now] = [before.body.pipelines[0], after.body.pipelines[0]];
     expect(now?.secrets).to.deep.equal({ SVC_SECRET_DB_PASSWORD: 'rotated' });
@@ -129,6 +132,7 @@ describe('the config of a node', () => {
     const pushed = await teams.git.push();
     await until(async () => (await names(blue)).includes('blue only'), {
       what: `it to arrive: ${pushed.stderr}`,
+      everyMs,
     });
     expect(await names(blue)).to.deep.equal(['blue only', 'orders']);
     expect(await names(green)).to.deep.equal(['orders']);
@@ -141,20 +145,23 @@ describe('the config of a node', () => {
 
     // What people set in the UI wins over what the agent says.
     await changeNode(green.nodeId, { ui_labels: JSON.stringify({ colour: 'blue' }) });
-    await until(async () => (await names(green)).includes('blue only'), { what: 'the label set by hand' });
+    await until(async () => (await names(green)).includes('blue only'), {
+      what: 'the label set by hand',
+      everyMs,
+    });
     await green.heartbeat(heartbeat({ labels: { colour: 'green' } }));
     expect(await names(green)).to.deep.equal(['blue only', 'orders']);
   });
 
   it('is empty in maintenance, and whole again after it', async () => {
     await changeNode(node.nodeId, { maintenance: true });
-    await until(async () => (await names()).length === 0, { what: 'maintenance' });
+    await until(async () => (await names()).length === 0, { what: 'maintenance', everyMs });
     const { answer, body } = await read();
     expect(answer.text).to.include('"pipelines":[]');
     expect(body.pollIntervalMs).to.equal(5_000);
     expect((await node.heartbeat(heartbeat())).status, 'heartbeats go on').to.equal(200);
     await changeNode(node.nodeId, { maintenance: false });
-    await until(async () => (await names()).length > 0, { what: 'the end of maintenance' });
+    await until(async () => (await names()).length > 0, { what: 'the end of maintenance', everyMs });
   });
 
   it('holds nothing of another environment', async () => {
@@ -165,10 +172,13 @@ describe('the config of a node', () => {
   it('loses a pipeline when it leaves git, and nothing else', async () => {
     await teams.git.commit({ 'ours/brief.yaml': manifest('brief') });
     await teams.git.push();
-    await until(async () => (await names()).includes('brief'), { what: 'the new pipeline' });
+    await until(async () => (await names()).includes('brief'), { what: 'the new pipeline', everyMs });
     await teams.git.commit({ 'ours/brief.yaml': null });
     const pushed = await teams.git.push();
-    await until(async () => !(await names()).includes('brief'), { what: `it to go: ${pushed.stderr}` });
+    await until(async () => !(await names()).includes('brief'), {
+      what: `it to go: ${pushed.stderr}`,
+      everyMs,
+    });
     expect(await names()).to.deep.equal(['orders']);
   });
 
@@ -184,6 +194,7 @@ describe('the config of a node', () => {
         async () => (await read()) && test.log().slice(logged).includes('the last good one is served'),
         {
           what: 'the failure to be noticed',
+          everyMs,
         },
       );
       expect((await read()).body.pipelines).to.deep.equal(before.body.pipelines);
@@ -283,6 +294,7 @@ describe('the config of a node', () => {
       (await read()).body.pipelines.find(({ pipelineName }) => pipelineName === name);
     await until(async () => Boolean((await entryOf('drains')) && (await entryOf('drains-not'))), {
       what: 'both are served',
+      everyMs,
     });
     const [with60, without] = [await entryOf('drains'), await entryOf('drains-not')];
     expect(with60?.drainSeconds).to.equal(60);

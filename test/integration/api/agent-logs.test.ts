@@ -5,6 +5,7 @@ import type { LogLine, LogPage } from '../../../schemas/api/fleet/logs.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
 import { openStream } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { patient } from '../../support/harness/patience.ts';
 import { watchStatements } from '../../support/harness/statements.ts';
 import { until } from '../../support/harness/until.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
@@ -339,7 +340,7 @@ describe('a delivery of log lines', () => {
       await until(() => statements().length === 1, { what: 'the first statement' });
       const rest = all.map((one) => delivered([{ pipelineId, lines: ['a', 'b'] }], one));
       const asked = Date.now();
-      await until(() => Date.now() - asked > 200, { what: 'the others to have come' });
+      await until(() => Date.now() - asked > patient(200), { what: 'the others to have come' });
       expect(statements()).to.have.length(1);
       await holder.commit();
       await Promise.all([first, ...rest]);

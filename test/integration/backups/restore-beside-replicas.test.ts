@@ -53,6 +53,21 @@ describe('a restore beside a second controller', function () {
   const untilOneLeads = (): Promise<void> =>
     until(async () => (await leading()).length === 1, { what: 'one to lead', everyMs: 50 });
 
+  /** Stops its process at a moment without a transaction, whose locks the restore would wait for. */
+  const halt = ({ pid }: Replica): Promise<void> =>
+    until(
+      async () => {
+        process.kill(pid, 'SIGSTOP');
+        const { rows } = await scene.site.db.raw(
+          `SELECT 1 FROM pg_stat_activity
+           WHERE datname = current_database() AND xact_start IS NOT NULL AND pid <> pg_backend_pid()`,
+        );
+        if (rows.length > 0) process.kill(pid, 'SIGCONT');
+        return rows.length === 0;
+      },
+      { what: 'a moment without a transaction', everyMs: 20 },
+    );
+
   it('is noticed by both, which serve the tables and the repository of the backup', async () => {
     const { site, filename, before } = scene;
     await untilOneLeads();
@@ -95,7 +110,7 @@ describe('a restore beside a second controller', function () {
     const [leader] = await leading();
     if (!leader) throw new Error('none leads');
     const url = new URL(site.db.client.config.connection.connectionString as string).href;
-    process.kill(leader.pid, 'SIGSTOP');
+    await halt(leader);
     try {
       const restored = await headgate(['backup', 'restore', filename, '--yes'], {
         env: {

@@ -1,5 +1,6 @@
 /** Deliveries that are tried again: when, for how long, and by which controller. */
 import { expect } from 'chai';
+import { patient } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
 import {
   HOUR,
@@ -123,8 +124,8 @@ describe('a notification that is not taken', () => {
     const receiver = await scene.receiver();
     receiver.react = () => 'hold';
     const { id } = await scene.teamEndpoint(receiver.url);
-    // It never renews, like a process that hangs.
-    const hanging = await scene.lease({ key: 'moving', ttlMs: 400, renewMs: 60_000 });
+    // It never renews, like a process that hangs, and must have sent before its lease ends.
+    const hanging = await scene.lease({ key: 'moving', ttlMs: patient(400), renewMs: 60_000 });
     await scene.loop({ lease: hanging });
     await scene.enqueue(scene.notice());
     scene.clock.advance(15 * SECOND);

@@ -86,14 +86,15 @@ describe('a promotion that was merged', function () {
         await runs('RUNNING');
         return (await get(requestId)).status === 'DEPLOYED';
       },
-      { what: 'it to be deployed', everyMs: 200, timeoutMs: 40_000 },
+      // A node may poll 120 times a minute.
+      { what: 'it to be deployed', everyMs: 500, timeoutMs: 40_000 },
     );
     return get(requestId);
   }
 
   it('waits for the nodes, says that it crashes there, and is deployed once it runs', async () => {
     const { requestId, name } = await merged();
-    await until(async () => (await runs('STARTING')) === made, { what: 'the node to be told', everyMs: 50 });
+    await until(async () => (await runs('STARTING')) === made, { what: 'the node to be told', everyMs: 200 });
     expect(await get(requestId)).to.include({ status: 'AWAITING_PR_MERGE', targetVersion: null });
     await runs('CRASHED', { lastError: 'no such file' });
     await says(requestId, ({ lastError }) =>
@@ -145,7 +146,7 @@ describe('a promotion that was merged', function () {
     const { requestId } = await merged();
     const ctx = { ...test.controller.systemContext('promotions') };
     const late = { ...ctx, fence: () => Promise.reject(new Error('the lease was lost')) };
-    await until(async () => (await runs('RUNNING')) === made, { what: 'the node to be told', everyMs: 50 });
+    await until(async () => (await runs('RUNNING')) === made, { what: 'the node to be told', everyMs: 200 });
     const looks = await Promise.allSettled([
       ...Array.from({ length: 5 }, () => runPromotionPass(ctx, test.controller.execute, requestId)),
       ...Array.from({ length: 3 }, () => runPromotionPass(late, test.controller.execute, requestId)),

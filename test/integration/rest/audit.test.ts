@@ -141,14 +141,17 @@ describe('the audit log over REST', () => {
     const { environmentId } = ours;
     let writing = true;
     const seen: Event[] = [];
-    const follower = (async () => {
-      let cursor = start;
-      while (writing || seen.length < WRITERS * EACH) {
+    let cursor = start;
+    const follower = until(
+      async () => {
         const next = await page({ after: cursor, limit: '9' });
         seen.push(...next.events);
         ({ cursor } = next);
-      }
-    })();
+        return !writing && seen.length >= WRITERS * EACH;
+      },
+      // A key may ask 600 times a minute.
+      { what: () => `all to be told: ${seen.length} were`, timeoutMs: 50_000, everyMs: 50 },
+    );
     await Promise.all(
       Array.from({ length: WRITERS }, async (_, writer) => {
         for (let n = 0; n < EACH; n++) {
