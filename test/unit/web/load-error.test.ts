@@ -45,7 +45,7 @@ function shownOf(states: readonly LoadState[], clicks: readonly number[] = []) {
     states.slice(1).map((_, render) => (given: ReturnType<typeof useLoadError>) => {
       if (clicks.includes(render)) given?.retry();
     }),
-  ).map((failed) => failed && failed.error);
+  ).map((failed) => failed?.error ?? null);
   expect(asked).to.equal(clicks.length);
   return shown;
 }
