@@ -3,6 +3,7 @@ import { Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'react-router';
 import { alertQueries } from '../../api/queries/alerts.ts';
+import { useLoadError } from '../../ui/feedback/load-error.ts';
 import { EnvironmentTag } from '../../ui/primitives/environment-tag.tsx';
 import { Icon } from '../../ui/primitives/icons.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
@@ -14,6 +15,7 @@ export const Bell = () => {
   const { environment } = usePlace();
   const open = useQuery(alertQueries.openEverywhere());
   const { count, label, groups, rest } = bellMenu(open.data);
+  const failed = useLoadError(open) !== null || open.isError;
   const acknowledged = open.data?.acknowledged ?? 0;
   return (
     <Menu position="bottom-end" width={360} shadow="md">
@@ -36,7 +38,7 @@ export const Bell = () => {
       <Menu.Dropdown className="bell-menu">
         {groups.length === 0 && (
           <Menu.Label>
-            {open.isError ? 'The alerts could not be read; they are asked for again.' : 'Nothing is firing'}
+            {failed ? 'The alerts could not be read; they are asked for again.' : 'Nothing is firing'}
           </Menu.Label>
         )}
         {groups.map(({ environmentId, environmentName, teamName, events }) => (

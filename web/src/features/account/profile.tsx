@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { Me } from '../../../../schemas/api/identity/people.ts';
 import { api } from '../../api/client.ts';
 import { queries } from '../../api/queries/index.ts';
@@ -7,6 +6,7 @@ import { useTeamIfAny } from '../../app/scope.tsx';
 import { notify } from '../../ui/feedback/toast.tsx';
 import { NameField } from '../../ui/form/field.tsx';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../ui/form/use-draft.ts';
 import { ShortId } from '../../ui/primitives/copyable.tsx';
 import { Fact } from '../../ui/primitives/fact.tsx';
 
@@ -25,18 +25,20 @@ export const Profile = ({ me }: { me: Me }) => {
           </Fact>
         </dl>
       </div>
-      <NameForm key={me.name} me={me} />
+      <NameForm me={me} />
     </>
   );
 };
 
 const NameForm = ({ me }: { me: Me }) => {
   const queryClient = useQueryClient();
-  const [name, setName] = useState(me.name);
+  const { draft, set, reset } = useDraft({ name: me.name });
+  const name = draft.name.trim();
   const save = useMutation({
-    mutationFn: () => api.user.updateProfile.mutate({ name: name.trim() }),
+    mutationFn: () => api.user.updateProfile.mutate({ name }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: queries.me().queryKey });
+      reset();
       notify('Your name was saved.');
     },
   });
@@ -45,12 +47,12 @@ const NameForm = ({ me }: { me: Me }) => {
       mutation={save}
       submit="Save"
       working="Saving…"
-      disabled={name.trim() === '' || name.trim() === me.name}
+      disabled={name === '' || name === me.name}
       fieldset={{ disabled: false, legend: 'Your name' }}
     >
       <NameField
-        value={name}
-        onChange={setName}
+        value={draft.name}
+        onChange={(next) => set({ name: next })}
         hint={
           me.authMethod === 'OIDC'
             ? 'The identity provider sets it each time that you sign in there.'

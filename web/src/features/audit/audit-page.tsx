@@ -7,7 +7,7 @@ import { EXPORT_LIMIT } from '../../../../schemas/api/insight/audit.ts';
 import { useHotkeys } from '../../app/hotkeys.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { useAddressParam } from '../../app/search-params.ts';
-import { EmptyState, ErrorState, InlineError, SkeletonRows } from '../../ui/feedback/page-states.tsx';
+import { EmptyState, InlineError, Loaded, SkeletonRows } from '../../ui/feedback/page-states.tsx';
 import { Button, ButtonAnchor } from '../../ui/primitives/button.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
 import { plural } from '../../ui/text/format.ts';
@@ -72,45 +72,53 @@ export const AuditPage = () => {
             From event #{pointed} on, into the past. <Link to={link(null)}>Show the newest</Link>
           </p>
         )}
-        {!events.data && !events.isError && <SkeletonRows rows={16} label="Loading the audit log" />}
-        {!events.data && events.isError && (
-          <ErrorState error={events.error} retry={() => void events.refetch()} what="The audit log" />
-        )}
-        {shown.length > 0 && (
-          <table ref={table} className="table">
-            <caption className="sr-only">Events, newest first</caption>
-            <thead>
-              <tr>
-                {COLUMNS.map((column) => (
-                  <th
-                    key={column.title}
-                    scope="col"
-                    style={'width' in column ? ({ '--column': column.width } as CSSProperties) : undefined}
-                    data-priority={'priority' in column ? column.priority : undefined}
-                  >
-                    {column.title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {shown.map((event) => (
-                <EventRow
-                  key={event.seq}
-                  event={event}
-                  open={open === event.seq}
-                  toggle={toggle}
-                  href={link(event.seq)}
-                  columns={columns}
-                />
-              ))}
-            </tbody>
-          </table>
-        )}
-        {events.data && shown.length === 0 && !events.hasNextPage && (
-          <Nothing filtered={isFiltered(filters)} clear={clear} />
-        )}
-        {events.data && <Further events={events} count={shown.length} />}
+        <Loaded
+          query={events}
+          what="The audit log"
+          skeleton={<SkeletonRows rows={16} label="Loading the audit log" />}
+        >
+          {() => (
+            <>
+              {shown.length > 0 && (
+                <table ref={table} className="table">
+                  <caption className="sr-only">Events, newest first</caption>
+                  <thead>
+                    <tr>
+                      {COLUMNS.map((column) => (
+                        <th
+                          key={column.title}
+                          scope="col"
+                          style={
+                            'width' in column ? ({ '--column': column.width } as CSSProperties) : undefined
+                          }
+                          data-priority={'priority' in column ? column.priority : undefined}
+                        >
+                          {column.title}
+                        </th>
+                      ))}
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {shown.map((event) => (
+                      <EventRow
+                        key={event.seq}
+                        event={event}
+                        open={open === event.seq}
+                        toggle={toggle}
+                        href={link(event.seq)}
+                        columns={columns}
+                      />
+                    ))}
+                  </tbody>
+                </table>
+              )}
+              {shown.length === 0 && !events.hasNextPage && (
+                <Nothing filtered={isFiltered(filters)} clear={clear} />
+              )}
+              <Further events={events} count={shown.length} />
+            </>
+          )}
+        </Loaded>
       </div>
     </Page>
   );

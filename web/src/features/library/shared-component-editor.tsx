@@ -11,6 +11,7 @@ import { InlineError } from '../../ui/feedback/page-states.tsx';
 import { notify } from '../../ui/feedback/toast.tsx';
 import { Field, NameField, SelectField, TextAreaField } from '../../ui/form/field.tsx';
 import { UnsavedGuard } from '../../ui/form/unsaved-guard.tsx';
+import { useDraft } from '../../ui/form/use-draft.ts';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
 import { fromYaml, toYaml } from '../../ui/schema-form/yaml-value.ts';
@@ -41,12 +42,15 @@ export const SharedEditor = ({ component, close, made }: Props) => {
   const env = environment.id;
   const queryClient = useQueryClient();
   const catalogue = useQuery(queries.catalogue());
-  const [name, setName] = useState(component?.name ?? '');
-  const [description, setDescription] = useState(component?.description ?? '');
-  const [kind, setKind] = useState<ComponentKind>(component?.kind ?? 'TRANSFORM');
-  const [type, setType] = useState(component?.componentType ?? '');
   const before = component ? toYaml(component.config) : '';
-  const [text, setText] = useState(before);
+  const { draft, set, isChanged, reset } = useDraft({
+    name: component?.name ?? '',
+    description: component?.description ?? '',
+    kind: component?.kind ?? 'TRANSFORM',
+    type: component?.componentType ?? '',
+    text: before,
+  });
+  const { name, description, kind, type, text } = draft;
   const [deleting, setDeleting] = useState(false);
   const mayEdit = team.role !== 'VIEWER';
 
@@ -63,12 +67,6 @@ export const SharedEditor = ({ component, close, made }: Props) => {
     name: name.trim(),
     description: description.trim() || null,
   };
-  const isChanged =
-    !component ||
-    configChanged ||
-    words.name !== component.name ||
-    words.description !== (component.description ?? null);
-  const isTyped = component ? isChanged : name !== '' || text !== '';
   const users = pipelinesOf(component?.usedBy ?? []);
   const save = useMutation({
     mutationFn: async () => {
@@ -98,8 +96,8 @@ export const SharedEditor = ({ component, close, made }: Props) => {
           ? `Saved as version ${saved.version}. ${plural(users.length, 'pipeline has', 'pipelines have')} an update to accept.`
           : `${saved.name} is saved.`,
       );
-      setText(toYaml(saved.config));
-      if (!component) made(saved);
+      if (component) reset();
+      else made(saved);
     },
   });
   const types = (catalogue.data?.components ?? [])
@@ -131,7 +129,7 @@ export const SharedEditor = ({ component, close, made }: Props) => {
               disabled={
                 !mayEdit ||
                 save.isPending ||
-                !isChanged ||
+                (component && !isChanged) ||
                 !words.name ||
                 problems.length > 0 ||
                 (!component && !type.trim())
@@ -164,7 +162,7 @@ export const SharedEditor = ({ component, close, made }: Props) => {
               label="Config in YAML"
               language="yaml"
               value={text}
-              onChange={setText}
+              onChange={(next) => set({ text: next })}
               problems={problems.map((problem) => ({ ...problem, severity: 'error' }))}
               readOnly={!mayEdit}
             />
@@ -183,14 +181,19 @@ export const SharedEditor = ({ component, close, made }: Props) => {
               <fieldset className="plain-fieldset" disabled={!mayEdit}>
                 <legend className="sr-only">About the component</legend>
                 <div className="section-body form">
-                  <NameField value={name} onChange={setName} />
+                  <NameField value={name} onChange={(next) => set({ name: next })} />
                   {!component && (
                     <>
-                      <SelectField label="Kind" value={kind} onChange={setKind} options={KINDS} />
+                      <SelectField
+                        label="Kind"
+                        value={kind}
+                        onChange={(next) => set({ kind: next })}
+                        options={KINDS}
+                      />
                       <Field
                         label="Type"
                         value={type}
-                        onChange={setType}
+                        onChange={(next) => set({ type: next })}
                         required
                         mono
                         autoComplete="off"
@@ -203,7 +206,7 @@ export const SharedEditor = ({ component, close, made }: Props) => {
                   <TextAreaField
                     label="What it is for"
                     value={description}
-                    onChange={setDescription}
+                    onChange={(next) => set({ description: next })}
                     rows={2}
                     maxLength={2_000}
                   />
@@ -216,7 +219,7 @@ export const SharedEditor = ({ component, close, made }: Props) => {
       </form>
       {/* Beside the form: what is sent in a dialog would be sent in it too. */}
       <UnsavedGuard
-        unsaved={isTyped && !deleting && (component !== null || save.isIdle || save.isError)}
+        unsaved={isChanged && !deleting && (component !== null || save.isIdle || save.isError)}
         text="What you changed of the component is not saved."
       />
       {component && (

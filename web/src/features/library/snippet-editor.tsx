@@ -8,6 +8,7 @@ import { InlineError } from '../../ui/feedback/page-states.tsx';
 import { notify } from '../../ui/feedback/toast.tsx';
 import { Field, NameField } from '../../ui/form/field.tsx';
 import { UnsavedGuard } from '../../ui/form/unsaved-guard.tsx';
+import { useDraft } from '../../ui/form/use-draft.ts';
 import { Button } from '../../ui/primitives/button.tsx';
 import { type Purpose, VrlBench } from '../playground/vrl-bench.tsx';
 import { DeleteSnippetDialog } from './delete-snippet.tsx';
@@ -32,10 +33,13 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
   const { team } = usePlace();
   const queryClient = useQueryClient();
   const snippets = useQuery(queries.snippets(team.id));
-  const [name, setName] = useState(snippet?.name ?? '');
-  const [category, setCategory] = useState(snippet?.category ?? '');
-  const [description, setDescription] = useState(snippet?.description ?? '');
-  const [code, setCode] = useState(snippet?.code ?? FIRST_CODE);
+  const { draft, set, isChanged, reset } = useDraft({
+    name: snippet?.name ?? '',
+    category: snippet?.category ?? '',
+    description: snippet?.description ?? '',
+    code: snippet?.code ?? FIRST_CODE,
+  });
+  const { name, category, description, code } = draft;
   const [event, setEvent] = useState(FIRST_EVENT);
   const [purpose, setPurpose] = useState<Purpose>('program');
   const [deleting, setDeleting] = useState<Snippet | null>(null);
@@ -46,12 +50,6 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
     code,
     ...(description.trim() || snippet?.description ? { description: description.trim() } : {}),
   };
-  const isChanged =
-    !snippet ||
-    content.name !== snippet.name ||
-    content.category !== snippet.category ||
-    code !== snippet.code ||
-    description.trim() !== (snippet.description ?? '');
   const save = useMutation({
     mutationFn: () =>
       snippet
@@ -60,10 +58,10 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
     onSuccess: async (saved) => {
       await queryClient.invalidateQueries({ queryKey: ['vrlSnippet.list', team.id] });
       notify(`${saved.name} is saved.`);
-      if (!snippet) made(saved);
+      if (snippet) reset();
+      else made(saved);
     },
   });
-  const isTyped = snippet ? isChanged : name !== '' || code !== FIRST_CODE;
   const categories = [...new Set(snippets.data?.map((each) => each.category) ?? [])];
   return (
     <>
@@ -89,7 +87,12 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
               type="submit"
               kind="primary"
               disabled={
-                !mayEdit || save.isPending || !isChanged || !name.trim() || !category.trim() || !code.trim()
+                !mayEdit ||
+                save.isPending ||
+                (snippet && !isChanged) ||
+                !name.trim() ||
+                !category.trim() ||
+                !code.trim()
               }
             >
               {save.isPending ? 'Saving…' : snippet ? 'Save the snippet' : 'Keep the snippet'}
@@ -98,11 +101,11 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
         </div>
         <fieldset className="plain-fieldset field-row" disabled={!mayEdit}>
           <legend className="sr-only">About the snippet</legend>
-          <NameField value={name} onChange={setName} />
+          <NameField value={name} onChange={(next) => set({ name: next })} />
           <Field
             label="Category"
             value={category}
-            onChange={setCategory}
+            onChange={(next) => set({ category: next })}
             required
             autoComplete="off"
             maxLength={50}
@@ -111,7 +114,7 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
           <Field
             label="What it does"
             value={description}
-            onChange={setDescription}
+            onChange={(next) => set({ description: next })}
             autoComplete="off"
             maxLength={2_000}
           />
@@ -119,7 +122,7 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
         {save.isError && <InlineError error={save.error} />}
         <VrlBench
           source={code}
-          setSource={setCode}
+          setSource={(next) => set({ code: next })}
           event={event}
           setEvent={setEvent}
           purpose={purpose}
@@ -129,7 +132,7 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
       </form>
       {/* Beside the form: what is sent in a dialog would be sent in it too. */}
       <UnsavedGuard
-        unsaved={isTyped && (snippet !== null || save.isIdle || save.isError)}
+        unsaved={isChanged && (snippet !== null || save.isIdle || save.isError)}
         text="What you changed of the snippet is not saved."
       />
       <DeleteSnippetDialog snippet={deleting} close={() => setDeleting(null)} />

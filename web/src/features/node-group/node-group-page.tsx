@@ -8,10 +8,10 @@ import { useEver } from '../../app/lazy-mount.ts';
 import { paths, UNGROUPED } from '../../app/paths.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { useLoadError } from '../../ui/feedback/load-error.ts';
 import {
   EmptyState,
   ErrorState,
-  isGone,
   Loaded,
   SkeletonBlock,
   SkeletonRows,
@@ -44,6 +44,7 @@ export const GroupPage = () => {
   const groups = useQuery(queries.nodeGroups(environment.id));
   const stats = useQuery(queries.groupHealth(environment.id));
   const nodes = useQuery(queries.nodesInGroup(environment.id, groupId));
+  const failed = useLoadError(nodes);
   const group = groups.data?.find(({ id }) => id === groupId) ?? null;
   const health = stats.data?.find(({ key }) => key === groupId);
   const navigate = useNavigate();
@@ -59,8 +60,8 @@ export const GroupPage = () => {
       {group && (
         <ManifestProblems environmentId={environment.id} kind="NodeGroup" owned={[group]} ownedOnly />
       )}
-      {nodes.isError && (!nodes.data || isGone(nodes)) ? (
-        <ErrorState error={nodes.error} retry={() => void nodes.refetch()} what="This group" />
+      {failed ? (
+        <ErrorState {...failed} what="This group" />
       ) : (
         <>
           <Loaded query={groups} what="The group" skeleton={<SkeletonBlock height={112} />}>

@@ -86,7 +86,8 @@ export const PipelinePage = () => {
     </div>
   );
   // A rollout stands in the middle of the page: it comes with it, unless it does not come at all.
-  if (rollout.isPending && rollout.failureCount === 0 && !pipeline.isError) return skeleton;
+  const hasFailed = rollout.failureCount + rollout.errorUpdateCount + pipeline.errorUpdateCount > 0;
+  if (rollout.isPending && !hasFailed) return skeleton;
   return (
     <Loaded
       query={pipeline}

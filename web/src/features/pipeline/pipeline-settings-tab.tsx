@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { Link } from 'react-router';
 import type { NodeSummary } from '../../../../schemas/api/fleet/fleet.ts';
 import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
@@ -12,8 +11,9 @@ import { InlineError } from '../../ui/feedback/page-states.tsx';
 import { notify } from '../../ui/feedback/toast.tsx';
 import { Field, NameField, SelectField, TextAreaField } from '../../ui/form/field.tsx';
 import { LabelEditor } from '../../ui/form/label-editor.tsx';
-import { type LabelRow, labelsOf, rowsOf } from '../../ui/form/label-rows.ts';
+import { labelsOf, rowsOf } from '../../ui/form/label-rows.ts';
 import { MutationForm } from '../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../ui/form/use-draft.ts';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Labels } from '../../ui/primitives/labels.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
@@ -66,15 +66,18 @@ interface FormProps extends Props {
 const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
   const renew = useRenewPipelines();
   const became = useBecameGit();
-  const [name, setName] = useState(pipeline.name);
-  const [description, setDescription] = useState(pipeline.description ?? '');
-  const [logLevel, setLogLevel] = useState(pipeline.logLevel);
-  const [drain, setDrain] = useState(pipeline.drainSeconds === null ? '' : String(pipeline.drainSeconds));
+  const { draft, set, reset } = useDraft({
+    name: pipeline.name,
+    description: pipeline.description ?? '',
+    logLevel: pipeline.logLevel,
+    drain: pipeline.drainSeconds === null ? '' : String(pipeline.drainSeconds),
+    autoRevert: wordOf(pipeline.autoRevert),
+    labels: rowsOf(pipeline.labels),
+    selector: rowsOf(pipeline.nodeSelector),
+  });
+  const { name, description, logLevel, drain, autoRevert, labels, selector } = draft;
   const drainSeconds = drain.trim() === '' ? null : Number(drain);
   const drainProblem = drainSeconds === null ? '' : drainProblemOf(drainSeconds);
-  const [autoRevert, setAutoRevert] = useState(wordOf(pipeline.autoRevert));
-  const [labels, setLabels] = useState<LabelRow[]>(() => rowsOf(pipeline.labels));
-  const [selector, setSelector] = useState<LabelRow[]>(() => rowsOf(pipeline.nodeSelector));
   const wanted = labelsOf(selector);
   const nodeSelector = Object.keys(wanted).length > 0 ? wanted : null;
   const changes = {
@@ -100,6 +103,7 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
         return;
       }
       await renew();
+      reset();
       if (ships && !pipeline.isDraft) {
         notify('Saved. Log level, drain time and nodes change with the next deploy.', {
           word: 'Deploy',
@@ -120,11 +124,11 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
         }
         fieldset={{ disabled: fixed !== null, legend: `Settings of ${pipeline.name}` }}
       >
-        <NameField value={name} onChange={setName} problem={nameProblem} />
+        <NameField value={name} onChange={(next) => set({ name: next })} problem={nameProblem} />
         <TextAreaField
           label="Description"
           value={description}
-          onChange={setDescription}
+          onChange={(next) => set({ description: next })}
           rows={2}
           maxLength={2_000}
         />
@@ -132,20 +136,20 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
           legend="Nodes: all that carry every one of these labels"
           noun="pair"
           rows={selector}
-          onChange={setSelector}
+          onChange={(rows) => set({ selector: rows })}
           hint="None is every node of the environment."
         />
         <MatchingNodes env={env} selector={wanted} />
         <SelectField
           label="Log level of the engine"
           value={logLevel}
-          onChange={setLogLevel}
+          onChange={(next) => set({ logLevel: next })}
           options={LOG_LEVELS.map((value) => ({ value, word: value }))}
         />
         <Field
           label="Drain time in seconds"
           value={drain}
-          onChange={setDrain}
+          onChange={(next) => set({ drain: next })}
           problem={drainProblem}
           inputMode="numeric"
           placeholder="25"
@@ -154,7 +158,7 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
         <SelectField
           label="Auto revert"
           value={autoRevert}
-          onChange={setAutoRevert}
+          onChange={(next) => set({ autoRevert: next })}
           options={[
             { value: 'environment', word: 'As set for the environment' },
             { value: 'back', word: 'On: a node where a new version fails returns to the version before' },
@@ -165,7 +169,7 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
           legend="Labels of the pipeline"
           noun="label"
           rows={labels}
-          onChange={setLabels}
+          onChange={(rows) => set({ labels: rows })}
           hint="For people and programs to find it by."
         />
       </MutationForm>

@@ -1,12 +1,12 @@
 /** What a page shows while it waits, when it has nothing, and when something failed. */
 import { EmptyState as MantineEmptyState, Paper, Skeleton, Stack, Title } from '@mantine/core';
-import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { describeFailure } from '../../api/client.ts';
 import { Button } from '../primitives/button.tsx';
 import { Copyable } from '../primitives/copyable.tsx';
 import { Icon, type IconName } from '../primitives/icons.tsx';
 import { sentence } from '../text/format.ts';
+import { type LoadState, useLoadError } from './load-error.ts';
 import { Notice } from './notice.tsx';
 
 /** Of a row and of the bar in it; the distance of two bars is theirs both. */
@@ -90,7 +90,7 @@ export const InlineError = ({ error }: { error: unknown }) => {
 };
 
 interface LoadedProps<T> {
-  query: UseQueryResult<T>;
+  query: LoadState<T>;
   /** With which the error sentence begins, for example `Pipelines`. */
   what: string;
   skeleton: ReactNode;
@@ -99,19 +99,14 @@ interface LoadedProps<T> {
   around?: (error: ReactNode) => ReactNode;
 }
 
-/** Whether what was asked for is not there, or no longer. */
-export const isGone = ({ isError, error }: Pick<UseQueryResult, 'isError' | 'error'>): boolean =>
-  isError && describeFailure(error).code === 'NOT_FOUND';
-
 /**
  * Data that was loaded once stays on the screen while a refresh fails; the live dot tells about that. What was deleted
  * meanwhile, in another tab or by somebody else, does not stay.
  */
 export function Loaded<T>({ query, what, skeleton, children, around = alone }: LoadedProps<T>) {
-  if (query.data !== undefined && !isGone(query)) return children(query.data);
-  if (query.isError)
-    return around(<ErrorState error={query.error} retry={() => void query.refetch()} what={what} />);
-  return skeleton;
+  const failed = useLoadError(query);
+  if (failed) return around(<ErrorState {...failed} what={what} />);
+  return query.data === undefined ? skeleton : children(query.data);
 }
 
 const alone = (error: ReactNode): ReactNode => error;

@@ -5,7 +5,7 @@ import type { AlertEvent } from '../../../../../schemas/api/insight/alerts.ts';
 import { alertQueries } from '../../../api/queries/alerts.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
-import { EmptyState, ErrorState, InlineError, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
+import { EmptyState, InlineError, Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
@@ -73,36 +73,40 @@ export const HistoryTab = () => {
   const { environment } = usePlace();
   const filters = useHistoryFilters();
   const history = useInfiniteQuery(alertQueries.history(environment.id, filters.filter));
-  const events = history.data?.pages.flatMap((page) => page.events) ?? [];
-  if (!history.data)
-    return history.isError ? (
-      <ErrorState error={history.error} retry={() => void history.refetch()} what="The history of alerts" />
-    ) : (
-      <SkeletonRows rows={10} label="Loading the history of alerts" />
-    );
-  if (events.length === 0 && !filters.isFiltered) return <NoEvents />;
   return (
-    <Stack gap="md" align="stretch">
-      <DataTable
-        caption="Alerts, newest first"
-        noun="alert"
-        rows={events}
-        columns={COLUMNS}
-        rowKey={(event) => event.id}
-        rowHref={(event) => paths.alerts(environment.id, { event: event.id })}
-        defaultSort="-opened"
-        remember="alert-history"
-        toolbar={<HistoryFilterBar {...filters} />}
-      />
-      {history.isFetchNextPageError && <InlineError error={history.error} />}
-      {history.hasNextPage && (
-        <div>
-          <Button disabled={history.isFetchingNextPage} onClick={() => void history.fetchNextPage()}>
-            {history.isFetchingNextPage ? 'Loading…' : 'Load more'}
-          </Button>
-        </div>
-      )}
-    </Stack>
+    <Loaded
+      query={history}
+      what="The history of alerts"
+      skeleton={<SkeletonRows rows={10} label="Loading the history of alerts" />}
+    >
+      {({ pages }) => {
+        const events = pages.flatMap((page) => page.events);
+        if (events.length === 0 && !filters.isFiltered) return <NoEvents />;
+        return (
+          <Stack gap="md" align="stretch">
+            <DataTable
+              caption="Alerts, newest first"
+              noun="alert"
+              rows={events}
+              columns={COLUMNS}
+              rowKey={(event) => event.id}
+              rowHref={(event) => paths.alerts(environment.id, { event: event.id })}
+              defaultSort="-opened"
+              remember="alert-history"
+              toolbar={<HistoryFilterBar {...filters} />}
+            />
+            {history.isFetchNextPageError && <InlineError error={history.error} />}
+            {history.hasNextPage && (
+              <div>
+                <Button disabled={history.isFetchingNextPage} onClick={() => void history.fetchNextPage()}>
+                  {history.isFetchingNextPage ? 'Loading…' : 'Load more'}
+                </Button>
+              </div>
+            )}
+          </Stack>
+        );
+      }}
+    </Loaded>
   );
 };
 

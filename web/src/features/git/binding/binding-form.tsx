@@ -1,6 +1,5 @@
 import { Input } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { api } from '../../../api/client.ts';
 import { queries } from '../../../api/queries/index.ts';
@@ -10,11 +9,12 @@ import { DraftField, DraftText } from '../../../ui/form/draft-fields.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { RadioField } from '../../../ui/form/radio-field.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import { MODES } from '../git-state-labels.ts';
 import { useRenewGit } from '../overrides/override-mutations.ts';
-import { type BindingDraft, bindingDraft, configureInput, problemOfDraft } from './binding-draft.ts';
+import { bindingDraft, configureInput, problemOfDraft } from './binding-draft.ts';
 import { RemoteFields } from './remote-fields.tsx';
 
 const WHERE = [
@@ -32,19 +32,15 @@ export const BindingForm = ({ status, mayEdit }: Props) => {
   const { environment } = usePlace();
   const queryClient = useQueryClient();
   const renew = useRenewGit();
-  const [draft, setDraft] = useState<BindingDraft>(() => bindingDraft(status));
-  const set = (change: Partial<BindingDraft>): void => setDraft((before) => ({ ...before, ...change }));
-  const of = { draft, set };
+  const of = useDraft(bindingDraft(status));
+  const { draft, set } = of;
   const problem = problemOfDraft(draft, status);
-  const unchanged =
-    status.configured &&
-    status.mode === draft.mode &&
-    JSON.stringify(draft) === JSON.stringify(bindingDraft(status));
+  const unchanged = status.configured && status.mode === draft.mode && !of.isChanged;
   const save = useMutation({
     mutationFn: () => api.gitSync.configure.mutate(configureInput(draft, status)),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.git(environment.id).queryKey, saved);
-      setDraft(bindingDraft(saved));
+      of.reset();
       notify(`${environment.name} is bound: ${MODES[saved.mode].word.toLowerCase()}.`);
       await Promise.all([renew(), queryClient.invalidateQueries({ queryKey: ['environment.list'] })]);
     },
@@ -86,7 +82,7 @@ export const BindingForm = ({ status, mayEdit }: Props) => {
             onChange={(where) => set({ where })}
           />
         </Input.Wrapper>
-        {draft.where === 'remote' && <RemoteFields {...of} status={status} />}
+        {draft.where === 'remote' && <RemoteFields draft={draft} set={set} status={status} />}
         <FieldPair>
           <DraftField
             of={of}

@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { BoundForge } from '../../../../../schemas/api/delivery/forges.ts';
 import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { api } from '../../../api/client.ts';
@@ -10,6 +9,7 @@ import { DraftField, type DraftOf, DraftText } from '../../../ui/form/draft-fiel
 import { SelectField } from '../../../ui/form/field.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Copyable } from '../../../ui/primitives/copyable.tsx';
@@ -38,12 +38,10 @@ export const ForgeForm = ({ status, mayEdit }: Props) => {
   const bound = status.forge;
   const queryClient = useQueryClient();
   const renew = useRenewGit();
-  const [draft, setDraft] = useState(() => forgeDraft(bound));
-  const set = (change: Partial<ForgeDraft>): void => setDraft((before) => ({ ...before, ...change }));
+  const { draft, set, isChanged, reset } = useDraft(forgeDraft(bound));
   const remote = status.repositoryUrl ?? '';
   const defaults = derived(draft.name, remote);
   const problem = problemOfForge(draft, bound, remote);
-  const unchanged = JSON.stringify(draft) === JSON.stringify(forgeDraft(bound));
   const save = useMutation({
     mutationFn: () =>
       api.gitSync.configure.mutate({
@@ -53,7 +51,7 @@ export const ForgeForm = ({ status, mayEdit }: Props) => {
       }),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
-      setDraft(forgeDraft(saved.forge));
+      reset();
       notify(
         saved.forge?.name === 'none' || !saved.forge
           ? 'Pull requests are kept here.'
@@ -70,14 +68,14 @@ export const ForgeForm = ({ status, mayEdit }: Props) => {
         mutation={save}
         submit="Save the forge"
         working="Saving…"
-        disabled={problem !== '' || unchanged}
+        disabled={problem !== '' || !isChanged}
         fieldset={{ disabled: !mayEdit, legend: 'Forge' }}
         autoComplete="off"
       >
         <SelectField
           label="Pull requests live on"
           value={draft.name}
-          onChange={(name) => setDraft({ ...forgeDraft(bound?.name === name ? bound : null), name })}
+          onChange={(name) => set({ ...forgeDraft(bound?.name === name ? bound : null), name })}
           options={FORGE_CHOICES}
           hint={
             isForge

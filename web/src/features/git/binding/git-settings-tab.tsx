@@ -41,12 +41,7 @@ export const GitSettingsTab = ({ status }: { status: GitSyncStatus }) => {
             <ForgeForm key={status.repositoryUrl} status={status} mayEdit={mayEdit} />
           )}
           {status.pullRequests && (
-            <PullRequestSettingsForm
-              key={status.forge?.name ?? ''}
-              status={status}
-              settings={status.pullRequests}
-              mayEdit={mayEdit}
-            />
+            <PullRequestSettingsForm status={status} settings={status.pullRequests} mayEdit={mayEdit} />
           )}
           {status.webhookUrl && <Webhook url={status.webhookUrl} forge={status.forge} />}
           <PolicyForm status={status} mayEdit={mayEdit} />

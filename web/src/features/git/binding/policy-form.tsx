@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import {
   DEFAULT_POLICY,
   type GitPolicy,
@@ -13,6 +12,7 @@ import { CheckboxField } from '../../../ui/form/checkbox-field.tsx';
 import { Field, SelectField } from '../../../ui/form/field.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Icon } from '../../../ui/primitives/icons.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { KIND_LABELS } from '../git-object.ts';
@@ -62,8 +62,7 @@ export const PolicyForm = ({ status, mayEdit }: Props) => {
   const renew = useRenewGit();
   const binding = status.policy?.binding ?? DEFAULT_POLICY;
   const effective = status.policy?.effective ?? binding;
-  const [draft, setDraft] = useState<Draft>(() => draftOf(binding));
-  const set = (change: Partial<Draft>): void => setDraft((before) => ({ ...before, ...change }));
+  const { draft, set, reset } = useDraft(draftOf(binding));
   const changed = changesOf(draft, binding);
   const wrong = LIMITS.some(({ name, most }) => limitProblem(draft[name], most) !== '');
   const save = useMutation({
@@ -75,7 +74,7 @@ export const PolicyForm = ({ status, mayEdit }: Props) => {
       }),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
-      if (saved.policy) setDraft(draftOf(saved.policy.binding));
+      reset();
       notify('The policy is saved, and judges the next pass.');
       await renew();
     },

@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { PullRequestSettings } from '../../../../../schemas/api/delivery/forges.ts';
 import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { api } from '../../../api/client.ts';
@@ -9,9 +8,10 @@ import { CheckboxField } from '../../../ui/form/checkbox-field.tsx';
 import { DraftField, DraftText } from '../../../ui/form/draft-fields.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { useRenewGit } from '../overrides/override-mutations.ts';
-import { type RequestDraft, requestDraft, requestInput, whatForgeHas } from './pull-request-draft.ts';
+import { requestDraft, requestInput, whatForgeHas } from './pull-request-draft.ts';
 
 interface Props {
   status: GitSyncStatus;
@@ -23,8 +23,8 @@ interface Props {
 export const PullRequestSettingsForm = ({ status, settings, mayEdit }: Props) => {
   const queryClient = useQueryClient();
   const renew = useRenewGit();
-  const [draft, setDraft] = useState(() => requestDraft(settings));
-  const set = (change: Partial<RequestDraft>): void => setDraft((before) => ({ ...before, ...change }));
+  const of = useDraft(requestDraft(settings));
+  const { draft, set } = of;
   const name = status.forge?.name ?? 'none';
   const onForge = name !== 'none';
   const has = whatForgeHas(name);
@@ -37,20 +37,18 @@ export const PullRequestSettingsForm = ({ status, settings, mayEdit }: Props) =>
       }),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
-      if (saved.pullRequests) setDraft(requestDraft(saved.pullRequests));
+      of.reset();
       notify('The next pull request is opened like this.');
       await renew();
     },
   });
-  const of = { draft, set };
-  const unchanged = JSON.stringify(draft) === JSON.stringify(requestDraft(settings));
   return (
     <Section title="Pull requests that Headgate opens">
       <MutationForm
         mutation={save}
         submit="Save"
         working="Saving…"
-        disabled={unchanged}
+        disabled={!of.isChanged}
         fieldset={{ disabled: !mayEdit, legend: 'Pull requests that Headgate opens' }}
         autoComplete="off"
       >

@@ -1,5 +1,4 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { ReviewRules } from '../../../../../schemas/api/delivery/forges.ts';
 import type { GitSyncStatus } from '../../../../../schemas/api/delivery/git-sync.ts';
 import { api } from '../../../api/client.ts';
@@ -8,6 +7,7 @@ import { notify } from '../../../ui/feedback/toast.tsx';
 import { CheckboxField } from '../../../ui/form/checkbox-field.tsx';
 import { Field } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { useRenewGit } from '../overrides/override-mutations.ts';
 
@@ -24,9 +24,11 @@ const isCount = (text: string): boolean => /^\d+$/.test(text) && Number(text) <=
 export const ReviewForm = ({ status, rules, mayEdit }: Props) => {
   const queryClient = useQueryClient();
   const renew = useRenewGit();
-  const [isProtected, setProtected] = useState(rules.protectBranch);
-  const [approvals, setApprovals] = useState(String(rules.requiredApprovals));
-  const unchanged = isProtected === rules.protectBranch && approvals === String(rules.requiredApprovals);
+  const { draft, set, isChanged, reset } = useDraft({
+    isProtected: rules.protectBranch,
+    approvals: String(rules.requiredApprovals),
+  });
+  const { isProtected, approvals } = draft;
   const save = useMutation({
     mutationFn: () =>
       api.gitSync.configure.mutate({
@@ -36,6 +38,7 @@ export const ReviewForm = ({ status, rules, mayEdit }: Props) => {
       }),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
+      reset();
       notify('The rules of review are saved, and hold from now on.');
       await renew();
     },
@@ -46,7 +49,7 @@ export const ReviewForm = ({ status, rules, mayEdit }: Props) => {
         mutation={save}
         submit="Save the rules"
         working="Saving…"
-        disabled={unchanged || !isCount(approvals)}
+        disabled={!isChanged || !isCount(approvals)}
         fieldset={{ disabled: !mayEdit, legend: 'Review' }}
       >
         <CheckboxField
@@ -57,12 +60,12 @@ export const ReviewForm = ({ status, rules, mayEdit }: Props) => {
           }
           hint="A push to it is refused with the way to go: push a branch, and open a pull request."
           checked={isProtected}
-          onChange={setProtected}
+          onChange={(next) => set({ isProtected: next })}
         />
         <Field
           label="Approvals that a merge needs"
           value={approvals}
-          onChange={(text) => setApprovals(text.trim())}
+          onChange={(text) => set({ approvals: text.trim() })}
           inputMode="numeric"
           maxLength={2}
           problem={isCount(approvals) ? '' : `A whole number, from 0 to ${MAX_APPROVALS}.`}

@@ -60,7 +60,7 @@ const Assistant = ({ provider }: { provider: AiProvider | null }) => {
           <WhatIsSent />
         </div>
         {mayNot === null ? (
-          <ProviderForm key={String(provider?.updatedAt)} teamId={team.id} provider={provider} />
+          <ProviderForm teamId={team.id} provider={provider} />
         ) : (
           <p className="section-body muted">{mayNot}</p>
         )}

@@ -1,13 +1,13 @@
-import { useState } from 'react';
 import { AI_LIMITS, type AiProvider } from '../../../../../schemas/api/pipelines/assistant.ts';
 import { api } from '../../../api/client.ts';
 import { DraftField } from '../../../ui/form/draft-fields.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { numberProblem } from '../server/whole-number.ts';
 import { useAssistantMutation } from './assistant-mutation.ts';
-import { draftOf, inputOf, type ProviderDraft } from './provider-draft.ts';
+import { draftOf, inputOf } from './provider-draft.ts';
 
 const KINDS = [
   { value: 'openai', word: 'OpenAI, or an endpoint that speaks as it does' },
@@ -18,14 +18,13 @@ const ADDRESSES = { openai: 'https://api.openai.com/v1', anthropic: 'https://api
 
 /** Where the questions of a team go, and how much of that there may be. */
 export const ProviderForm = ({ teamId, provider }: { teamId: string; provider: AiProvider | null }) => {
-  const [draft, setDraft] = useState(() => draftOf(provider));
-  const set = (change: Partial<ProviderDraft>) => setDraft((before) => ({ ...before, ...change }));
-  const of = { draft, set };
+  const of = useDraft(draftOf(provider));
+  const { draft, set } = of;
   const input = inputOf(teamId, draft);
   const save = useAssistantMutation({
     run: async () => input && api.ai.updateProvider.mutate(input),
     done: () => 'The provider is saved.',
-    after: () => set({ apiKey: '' }),
+    after: of.reset,
   });
   const number = { mono: false, inputMode: 'numeric', required: true } as const;
   return (
@@ -33,7 +32,7 @@ export const ProviderForm = ({ teamId, provider }: { teamId: string; provider: A
       mutation={save}
       submit="Save the provider"
       working="Saving…"
-      disabled={input === null || JSON.stringify(draft) === JSON.stringify(draftOf(provider))}
+      disabled={input === null || !of.isChanged}
       fieldset={{ disabled: false, legend: 'Provider' }}
       autoComplete="off"
     >

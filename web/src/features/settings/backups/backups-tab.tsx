@@ -73,8 +73,8 @@ export const BackupsTab = () => {
       >
         {({ backups: current }) => (
           <Stack gap="lg">
-            <ScheduleForm key={JSON.stringify(current.schedule.cron)} schedule={current.schedule} />
-            <StorageForm key={JSON.stringify([current.backend, current.s3])} settings={current} />
+            <ScheduleForm schedule={current.schedule} />
+            <StorageForm settings={current} />
           </Stack>
         )}
       </Loaded>

@@ -1,11 +1,11 @@
-import { useState } from 'react';
 import type { BackupSchedule } from '../../../../../schemas/api/backups.ts';
 import { api } from '../../../api/client.ts';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { CheckboxField } from '../../../ui/form/checkbox-field.tsx';
-import { Field } from '../../../ui/form/field.tsx';
+import { DraftField } from '../../../ui/form/draft-fields.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { formatExact } from '../../../ui/text/format.ts';
@@ -17,9 +17,12 @@ const LIMITS = { minimum: 1, maximum: 1_000 };
 const CRON_CHARS = 100;
 
 export const ScheduleForm = ({ schedule }: { schedule: BackupSchedule }) => {
-  const [enabled, setEnabled] = useState(schedule.enabled);
-  const [cron, setCron] = useState(schedule.cron);
-  const [count, setCount] = useState(String(schedule.retentionCount));
+  const of = useDraft({
+    enabled: schedule.enabled,
+    cron: schedule.cron,
+    count: String(schedule.retentionCount),
+  });
+  const { enabled, cron, count } = of.draft;
   const retentionCount = wholeNumber(count, LIMITS);
   const save = useBackupMutation({
     run: () =>
@@ -29,19 +32,16 @@ export const ScheduleForm = ({ schedule }: { schedule: BackupSchedule }) => {
         retentionCount: retentionCount ?? 1,
       }),
     done: () => (enabled ? 'Backups are made by the schedule.' : 'No backups are made by a schedule.'),
+    after: of.reset,
   });
   const { lastRun, nextRuns } = schedule;
-  const isSaved =
-    enabled === schedule.enabled &&
-    cron.trim() === schedule.cron &&
-    retentionCount === schedule.retentionCount;
   return (
     <Section title="Schedule">
       <MutationForm
         mutation={save}
         submit="Save the schedule"
         working="Saving…"
-        disabled={isSaved || retentionCount === null || cron.trim() === ''}
+        disabled={!of.isChanged || retentionCount === null || cron.trim() === ''}
         fieldset={{ disabled: false, legend: 'Schedule' }}
       >
         {lastRun?.status === 'FAILED' && (
@@ -54,23 +54,23 @@ export const ScheduleForm = ({ schedule }: { schedule: BackupSchedule }) => {
           label="Make backups on a schedule"
           hint="One that was missed while Headgate was down is made up for once."
           checked={enabled}
-          onChange={setEnabled}
+          onChange={(next) => of.set({ enabled: next })}
         />
         <FieldPair>
-          <Field
+          <DraftField
+            of={of}
+            name="cron"
             label="When, as cron in UTC"
-            value={cron}
-            onChange={setCron}
-            mono
             required
             autoComplete="off"
             maxLength={CRON_CHARS}
             hint={cronWords(cron) ?? 'Minute, hour, day of the month, month, day of the week.'}
           />
-          <Field
+          <DraftField
+            of={of}
+            name="count"
             label="Scheduled backups that stay"
-            value={count}
-            onChange={setCount}
+            mono={false}
             inputMode="numeric"
             problem={numberProblem(count, LIMITS)}
             hint="The oldest go first. Those made by hand stay."

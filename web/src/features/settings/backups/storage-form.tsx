@@ -1,13 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
-import type { BackupSettingsView, StorageBackend } from '../../../../../schemas/api/backups.ts';
+import type { BackupSettingsView } from '../../../../../schemas/api/backups.ts';
 import { api } from '../../../api/client.ts';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { InlineError } from '../../../ui/feedback/page-states.tsx';
-import { Field } from '../../../ui/form/field.tsx';
+import { DraftField } from '../../../ui/form/draft-fields.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { RadioField } from '../../../ui/form/radio-field.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { useBackupMutation } from './backup-mutation.ts';
@@ -21,13 +21,16 @@ const BACKENDS = [
 ] as const;
 
 export const StorageForm = ({ settings: { backend: current, s3 } }: { settings: BackupSettingsView }) => {
-  const [backend, setBackend] = useState<StorageBackend>(current);
-  const [bucket, setBucket] = useState(s3?.bucket ?? '');
-  const [region, setRegion] = useState(s3?.region ?? '');
-  const [prefix, setPrefix] = useState(s3?.prefix ?? '');
-  const [endpoint, setEndpoint] = useState(s3?.endpoint ?? '');
-  const [accessKeyId, setAccessKeyId] = useState(s3?.accessKeyId ?? '');
-  const [secret, setSecret] = useState('');
+  const of = useDraft({
+    backend: current,
+    bucket: s3?.bucket ?? '',
+    region: s3?.region ?? '',
+    prefix: s3?.prefix ?? '',
+    endpoint: s3?.endpoint ?? '',
+    accessKeyId: s3?.accessKeyId ?? '',
+    secret: '',
+  });
+  const { backend, bucket, region, prefix, endpoint, accessKeyId, secret } = of.draft;
   const connection = {
     ...{ bucket: bucket.trim(), region: region.trim(), accessKeyId: accessKeyId.trim() },
     secretAccessKey: secret === '' ? MASK : secret,
@@ -42,6 +45,7 @@ export const StorageForm = ({ settings: { backend: current, s3 } }: { settings: 
         backend === 'local' ? { backend } : { backend, ...connection },
       ),
     done: () => 'New backups are stored there.',
+    after: of.reset,
   });
   const test = useMutation({ mutationFn: () => api.settings.testS3Connection.mutate(connection) });
   return (
@@ -54,7 +58,12 @@ export const StorageForm = ({ settings: { backend: current, s3 } }: { settings: 
         fieldset={{ disabled: false, legend: 'Storage' }}
         autoComplete="off"
       >
-        <RadioField label="Backups are stored in" value={backend} options={BACKENDS} onChange={setBackend} />
+        <RadioField
+          label="Backups are stored in"
+          value={backend}
+          options={BACKENDS}
+          onChange={(next) => of.set({ backend: next })}
+        />
         {backend === 'local' && (
           <Notice tone="held" icon="warning">
             A folder protects from mistakes and not from the loss of the disk: copy the files elsewhere.
@@ -63,51 +72,42 @@ export const StorageForm = ({ settings: { backend: current, s3 } }: { settings: 
         {backend === 's3' && (
           <>
             <FieldPair>
-              <Field label="Bucket" value={bucket} onChange={setBucket} required mono maxLength={63} />
-              <Field
+              <DraftField of={of} name="bucket" label="Bucket" required maxLength={63} />
+              <DraftField
+                of={of}
+                name="region"
                 label="Region"
-                value={region}
-                onChange={setRegion}
                 required
-                mono
                 maxLength={60}
                 placeholder="eu-central-1"
               />
             </FieldPair>
             <FieldPair>
-              <Field
-                label="Prefix"
-                value={prefix}
-                onChange={setPrefix}
-                mono
-                maxLength={200}
-                hint="Before each name."
-              />
-              <Field
+              <DraftField of={of} name="prefix" label="Prefix" maxLength={200} hint="Before each name." />
+              <DraftField
+                of={of}
+                name="endpoint"
                 label="Endpoint"
-                value={endpoint}
-                onChange={setEndpoint}
-                mono
                 maxLength={2_000}
                 placeholder="https://…"
                 hint="Of another store than AWS."
               />
             </FieldPair>
             <FieldPair>
-              <Field
+              <DraftField
+                of={of}
+                name="accessKeyId"
                 label="Access key ID"
-                value={accessKeyId}
-                onChange={setAccessKeyId}
                 required
-                mono
                 maxLength={200}
                 autoComplete="off"
               />
-              <Field
+              <DraftField
+                of={of}
+                name="secret"
+                mono={false}
                 label="Secret access key"
                 type="password"
-                value={secret}
-                onChange={setSecret}
                 required={s3 === null}
                 maxLength={500}
                 autoComplete="new-password"

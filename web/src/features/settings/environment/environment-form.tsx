@@ -1,6 +1,5 @@
 import { Checkbox } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { Environment } from '../../../../../schemas/api/fleet/environments.ts';
 import type { TeamSummary } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
@@ -8,6 +7,7 @@ import { queries } from '../../../api/queries/index.ts';
 import { notify } from '../../../ui/feedback/toast.tsx';
 import { Field, NameField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { plural } from '../../../ui/text/format.ts';
 
@@ -35,12 +35,15 @@ const priceProblem = (text: string): string => {
 /** Name, approval, limit of nodes, when silent ones are archived. */
 export const General = ({ environment, role }: { environment: Environment; role: TeamSummary['role'] }) => {
   const queryClient = useQueryClient();
-  const [name, setName] = useState(environment.name);
-  const [requireApproval, setRequireApproval] = useState(environment.requireApproval);
-  const [maxNodes, setMaxNodes] = useState(environment.maxNodes?.toString() ?? '');
-  const [archiveDays, setArchiveDays] = useState(String(environment.archiveNodesAfterDays));
-  const [price, setPrice] = useState(environment.pricePerGb?.toString() ?? '');
-  const [autoRevert, setAutoRevert] = useState(environment.autoRevert);
+  const { draft, set, reset } = useDraft({
+    name: environment.name,
+    requireApproval: environment.requireApproval,
+    maxNodes: environment.maxNodes?.toString() ?? '',
+    archiveDays: String(environment.archiveNodesAfterDays),
+    price: environment.pricePerGb?.toString() ?? '',
+    autoRevert: environment.autoRevert,
+  });
+  const { name, requireApproval, maxNodes, archiveDays, price, autoRevert } = draft;
   const nameProblem = NAME.test(name)
     ? ''
     : 'Letters, digits, spaces, _ and -; begin with a letter or a digit; at most 100.';
@@ -60,6 +63,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
     mutationFn: () => api.environment.update.mutate({ id: environment.id, ...changes }),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.environment(environment.id).queryKey, saved);
+      reset();
       await queryClient.invalidateQueries({ queryKey: ['environment.list'] });
       notify(`${saved.name} was saved.`);
     },
@@ -78,19 +82,19 @@ export const General = ({ environment, role }: { environment: Environment; role:
       >
         <NameField
           value={name}
-          onChange={setName}
+          onChange={(next) => set({ name: next })}
           problem={nameProblem}
           hint="Manifests do not name it, so nothing restarts."
         />
         <Checkbox
           checked={autoRevert}
-          onChange={(event) => setAutoRevert(event.target.checked)}
+          onChange={(event) => set({ autoRevert: event.target.checked })}
           label="Auto revert: a node where a new version fails returns to the version before"
         />
         <Field
           label="Price of a gigabyte that sinks send"
           value={price}
-          onChange={setPrice}
+          onChange={(next) => set({ price: next })}
           inputMode="decimal"
           placeholder="no price"
           problem={priceProblem(price)}
@@ -100,7 +104,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
         <fieldset className="form plain" disabled={role !== 'ADMIN'}>
           <Checkbox
             checked={requireApproval}
-            onChange={(event) => setRequireApproval(event.target.checked)}
+            onChange={(event) => set({ requireApproval: event.target.checked })}
             label="What is promoted to it needs the approval of a second person"
           />
           {environment.gitMode === 'sync' && (
@@ -112,7 +116,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
           <Field
             label="Limit of nodes"
             value={maxNodes}
-            onChange={setMaxNodes}
+            onChange={(next) => set({ maxNodes: next })}
             inputMode="numeric"
             placeholder="no limit"
             problem={limitProblem(maxNodes)}
@@ -126,7 +130,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
           <Field
             label="Archive nodes after so many silent days"
             value={archiveDays}
-            onChange={setArchiveDays}
+            onChange={(next) => set({ archiveDays: next })}
             inputMode="numeric"
             problem={daysProblem(archiveDays)}
             hint={

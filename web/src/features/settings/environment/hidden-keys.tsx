@@ -1,6 +1,6 @@
 import { Input } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useId } from 'react';
 import type { Environment } from '../../../../../schemas/api/fleet/environments.ts';
 import { api } from '../../../api/client.ts';
 import { queries } from '../../../api/queries/index.ts';
@@ -9,6 +9,7 @@ import { notify } from '../../../ui/feedback/toast.tsx';
 import { MONO_INPUT } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { useRowFocus } from '../../../ui/form/row-focus.ts';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Button, IconButton } from '../../../ui/primitives/button.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 
@@ -30,15 +31,15 @@ function problemOf(patterns: readonly string[]): string {
 export const HiddenKeys = ({ environment, mayEdit }: { environment: Environment; mayEdit: boolean }) => {
   const queryClient = useQueryClient();
   const { redactKeys: keys, redactKeysAreDefault: isDefault } = environment;
-  const [patterns, setPatterns] = useState<readonly string[]>(keys);
+  const { draft, set, isChanged, reset } = useDraft({ patterns: keys });
+  const { patterns } = draft;
   const problem = problemOf(patterns);
-  const changed = JSON.stringify(patterns) !== JSON.stringify(keys);
   const save = useMutation({
     mutationFn: (redactKeys: string[] | null) =>
       api.environment.update.mutate({ id: environment.id, redactKeys }),
     onSuccess: (saved) => {
       queryClient.setQueryData(queries.environment(environment.id).queryKey, saved);
-      setPatterns(saved.redactKeys);
+      reset();
       notify(
         saved.redactKeysAreDefault
           ? 'The keys that Headgate hides by itself are hidden.'
@@ -57,7 +58,7 @@ export const HiddenKeys = ({ environment, mayEdit }: { environment: Environment;
         mutation={{ ...save, mutate: () => save.mutate([...patterns]) }}
         submit="Save the keys"
         working="Saving…"
-        disabled={!changed || problem !== ''}
+        disabled={!isChanged || problem !== ''}
         fieldset={{ disabled: !mayEdit }}
         findings={
           !isDefault && (
@@ -74,7 +75,7 @@ export const HiddenKeys = ({ environment, mayEdit }: { environment: Environment;
           one of these fits, wherever it stands. <code>*</code> stands for any characters, and case does not
           count.
         </p>
-        <Patterns patterns={patterns} setPatterns={setPatterns} />
+        <Patterns patterns={patterns} setPatterns={(next) => set({ patterns: next })} />
         {problem && (
           <p className="field-problem" role="alert">
             {problem}
@@ -93,7 +94,7 @@ export const HiddenKeys = ({ environment, mayEdit }: { environment: Environment;
 
 interface PatternsProps {
   patterns: readonly string[];
-  setPatterns: (patterns: readonly string[]) => void;
+  setPatterns: (patterns: string[]) => void;
 }
 
 const Patterns = ({ patterns, setPatterns }: PatternsProps) => {

@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { Environment } from '../../../../../schemas/api/fleet/environments.ts';
 import { api } from '../../../api/client.ts';
 import { queries } from '../../../api/queries/index.ts';
 import { notify } from '../../../ui/feedback/toast.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { BACKENDS, storeNoun } from '../../secrets/store-text.ts';
 import { configOf, heldBy, isComplete, type StoreDraft, storeDraft } from './store-draft.ts';
@@ -19,12 +19,10 @@ interface Props {
 /** Where the environment keeps its secrets. Saving asks the store first: one that does not answer is not taken. */
 export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
   const queryClient = useQueryClient();
-  const [draft, setDraft] = useState<StoreDraft>(() => storeDraft(environment));
-  const set = (change: Partial<StoreDraft>): void => setDraft((before) => ({ ...before, ...change }));
+  const { draft, set, isChanged, reset } = useDraft(storeDraft(environment));
   const { backend } = draft;
   const isBuiltIn = backend === 'BUILTIN';
   const moves = backend !== environment.secretBackend;
-  const changed = JSON.stringify(draft) !== JSON.stringify(storeDraft(environment));
   const save = useMutation({
     mutationFn: () => {
       const config = configOf(draft);
@@ -36,7 +34,7 @@ export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
     },
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.environment(environment.id).queryKey, saved);
-      setDraft(storeDraft(saved));
+      reset();
       await queryClient.invalidateQueries({ queryKey: ['secret.list', environment.id] });
       const lacking = saved.secretStore?.failing ?? 0;
       notify(
@@ -53,7 +51,7 @@ export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
         mutation={save}
         submit={isBuiltIn ? 'Save the store' : 'Test and save the store'}
         working={isBuiltIn ? 'Saving…' : 'Asking the store…'}
-        disabled={!changed || !isComplete(draft)}
+        disabled={!isChanged || !isComplete(draft)}
         fieldset={{ disabled: !mayEdit }}
         autoComplete="off"
       >

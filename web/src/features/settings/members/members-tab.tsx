@@ -66,7 +66,7 @@ const Members = ({ team }: { team: TeamDetail }) => {
       />
       <div className="settings-narrow stack">
         <TwoFactorRule team={team} mayNot={mayNot} />
-        <TeamName key={team.name} team={team} mayEdit={mayEdit} />
+        <TeamName team={team} mayEdit={mayEdit} />
       </div>
       <AddMemberDialog team={team} opened={mayEdit && adding !== ''} close={() => setAdding('')} />
       <MemberDialogs

@@ -1,17 +1,18 @@
-import { useState } from 'react';
 import type { TeamDetail } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
 import { NameField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';
 
 export const TeamName = ({ team, mayEdit }: { team: TeamDetail; mayEdit: boolean }) => {
-  const [name, setName] = useState(team.name);
-  const wanted = name.trim();
+  const { draft, set, reset } = useDraft({ name: team.name });
+  const wanted = draft.name.trim();
   const rename = useUserMutation({
     run: () => api.team.rename.mutate({ teamId: team.id, name: wanted }),
     done: () => `The team is called ${wanted}.`,
+    after: reset,
   });
   return (
     <Section title="Name of the team">
@@ -23,8 +24,8 @@ export const TeamName = ({ team, mayEdit }: { team: TeamDetail; mayEdit: boolean
         fieldset={{ disabled: !mayEdit, legend: 'Name of the team' }}
       >
         <NameField
-          value={name}
-          onChange={setName}
+          value={draft.name}
+          onChange={(name) => set({ name })}
           hint="Nothing else changes: manifests do not name the team."
         />
       </MutationForm>

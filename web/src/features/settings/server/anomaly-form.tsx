@@ -1,5 +1,4 @@
 import { Input, Stack } from '@mantine/core';
-import { useState } from 'react';
 import {
   ANOMALY_METRICS,
   type AnomalyConfigView,
@@ -11,6 +10,7 @@ import { CheckboxField } from '../../../ui/form/checkbox-field.tsx';
 import { DraftField } from '../../../ui/form/draft-fields.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { METRIC_LABELS } from '../../anomalies/anomaly-text.ts';
 import { useUserMutation } from '../accounts/user-mutations.ts';
@@ -40,9 +40,8 @@ const HINTS: Readonly<Record<AnomalyMetric, string>> = {
 
 /** What is compared, from when on it is unusual, and how often it is reported. */
 export const AnomalyForm = ({ config }: { config: AnomalyConfigView }) => {
-  const [draft, setDraft] = useState(() => draftOf(config));
-  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
-  const of = { draft, set };
+  const of = useDraft(draftOf(config));
+  const { draft, set } = of;
   const windowDays = wholeNumber(draft.windowDays, AnomalyLimits.baselineWindowDays);
   const sigma = decimal(draft.sigma, AnomalyLimits.sigmaThreshold);
   const floor = decimal(draft.floorPercent, AnomalyLimits.minStddevFloorPercent);
@@ -57,6 +56,7 @@ export const AnomalyForm = ({ config }: { config: AnomalyConfigView }) => {
         enabledMetrics: draft.metrics.join(),
       }),
     done: () => 'The anomaly settings are saved. The next pass follows them.',
+    after: of.reset,
   });
   const wrong = [windowDays, sigma, floor, dedup].includes(null);
   const number = { mono: false, inputMode: 'decimal' } as const;
@@ -66,7 +66,7 @@ export const AnomalyForm = ({ config }: { config: AnomalyConfigView }) => {
         mutation={save}
         submit="Save the anomaly settings"
         working="Saving…"
-        disabled={wrong || JSON.stringify(draft) === JSON.stringify(draftOf(config))}
+        disabled={wrong || !of.isChanged}
         fieldset={{ disabled: false, legend: 'Anomalies' }}
         autoComplete="off"
       >

@@ -1,9 +1,9 @@
 import { Input } from '@mantine/core';
-import { useState } from 'react';
 import { api } from '../../../api/client.ts';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Field } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { SegmentedControl } from '../../../ui/primitives/segmented-control.tsx';
 import { plural } from '../../../ui/text/format.ts';
@@ -19,15 +19,23 @@ const KEPT = [
   { value: 'days', word: 'For some days' },
 ] as const;
 
+interface Draft {
+  kept: (typeof KEPT)[number]['value'];
+  text: string;
+}
+
 export const AuditRetentionForm = ({ retentionDays }: { retentionDays: number | null }) => {
-  const [kept, setKept] = useState<(typeof KEPT)[number]['value']>(retentionDays === null ? 'ever' : 'days');
-  const [text, setText] = useState(retentionDays === null ? STANDARD : String(retentionDays));
+  const { draft, set, reset } = useDraft<Draft>(
+    retentionDays === null ? { kept: 'ever', text: STANDARD } : { kept: 'days', text: String(retentionDays) },
+  );
+  const { kept, text } = draft;
   const days = kept === 'ever' ? null : wholeNumber(text, LIMITS);
   const wrong = kept === 'days' && days === null;
   const save = useUserMutation({
     run: () => api.settings.updateAudit.mutate({ retentionDays: days }),
     done: () =>
       days === null ? 'The audit log is kept for ever.' : `The audit log is kept for ${plural(days, 'day')}.`,
+    after: reset,
   });
   const shorter = days !== null && (retentionDays === null || days < retentionDays);
   return (
@@ -42,13 +50,18 @@ export const AuditRetentionForm = ({ retentionDays }: { retentionDays: number | 
         confirmField={{ autoFocus: false }}
       >
         <Input.Wrapper labelElement="div" label="It is kept">
-          <SegmentedControl label="It is kept" value={kept} options={KEPT} onChange={setKept} />
+          <SegmentedControl
+            label="It is kept"
+            value={kept}
+            options={KEPT}
+            onChange={(next) => set({ kept: next })}
+          />
         </Input.Wrapper>
         {kept === 'days' && (
           <Field
             label="Days"
             value={text}
-            onChange={setText}
+            onChange={(next) => set({ text: next })}
             inputMode="numeric"
             problem={numberProblem(text, LIMITS)}
             hint="At least 30."

@@ -1,9 +1,9 @@
-import { useState } from 'react';
 import { FleetLimits, type FleetView } from '../../../../../schemas/api/settings.ts';
 import { api } from '../../../api/client.ts';
 import { DraftField } from '../../../ui/form/draft-fields.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { formatDuration } from '../../../ui/text/format.ts';
 import { useUserMutation } from '../accounts/user-mutations.ts';
@@ -38,8 +38,8 @@ const draftOf = (fleet: FleetView): Draft => ({
 
 /** How often nodes ask, when silence is a fault, how long what they tell is kept. */
 export const FleetForm = ({ fleet }: { fleet: FleetView }) => {
-  const [draft, setDraft] = useState(() => draftOf(fleet));
-  const of = { draft, set: (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change })) };
+  const of = useDraft(draftOf(fleet));
+  const { draft } = of;
   const interval = secondsOf(draft.interval);
   const threshold = wholeNumber(draft.threshold, FleetLimits.unhealthyThreshold);
   const metricsDays = wholeNumber(draft.metricsDays, FleetLimits.retentionDays);
@@ -59,6 +59,7 @@ export const FleetForm = ({ fleet }: { fleet: FleetView }) => {
         logsMibTotal: logsTotal ?? 0,
       }),
     done: () => 'The fleet settings are saved. Nodes follow with their next poll.',
+    after: of.reset,
   });
   const wrong = [interval, threshold, metricsDays, logsDays, versions, logsPerNode, logsTotal].includes(null);
   return (
@@ -67,7 +68,7 @@ export const FleetForm = ({ fleet }: { fleet: FleetView }) => {
         mutation={save}
         submit="Save the fleet settings"
         working="Saving…"
-        disabled={wrong || JSON.stringify(draft) === JSON.stringify(draftOf(fleet))}
+        disabled={wrong || !of.isChanged}
         fieldset={{ disabled: false, legend: 'Fleet' }}
         autoComplete="off"
       >

@@ -1,11 +1,11 @@
 import { Checkbox, Input } from '@mantine/core';
-import { useState } from 'react';
 import { AccessLimits, type AccessView } from '../../../../../schemas/api/settings.ts';
 import { api } from '../../../api/client.ts';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { DraftField } from '../../../ui/form/draft-fields.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { plural } from '../../../ui/text/format.ts';
@@ -34,9 +34,8 @@ interface Props {
 
 /** What becomes of people who leave, and of tokens that nobody renews. */
 export const AccessForm = ({ access, redirectUri, isFromFile }: Props) => {
-  const [draft, setDraft] = useState(() => draftOf(access));
-  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
-  const of = { draft, set };
+  const of = useDraft(draftOf(access));
+  const { draft, set } = of;
   const days = wholeNumber(draft.confirmation, AccessLimits.confirmationDays);
   const tokenDays = wholeNumber(draft.token, AccessLimits.tokenMaxDays);
   const save = useUserMutation({
@@ -47,6 +46,7 @@ export const AccessForm = ({ access, redirectUri, isFromFile }: Props) => {
         tokenMaxDays: tokenDays ?? 0,
       }),
     done: () => 'The rules for leavers and tokens are saved.',
+    after: of.reset,
   });
   const shorter = tokenDays !== null && tokenDays < access.tokenMaxDays;
   return (
@@ -55,9 +55,7 @@ export const AccessForm = ({ access, redirectUri, isFromFile }: Props) => {
         mutation={save}
         submit="Save these rules"
         working="Saving…"
-        disabled={
-          days === null || tokenDays === null || JSON.stringify(draft) === JSON.stringify(draftOf(access))
-        }
+        disabled={days === null || tokenDays === null || !of.isChanged}
         fieldset={{ disabled: isFromFile, legend: 'Leavers and tokens' }}
         autoComplete="off"
       >

@@ -1,10 +1,10 @@
-import { useState } from 'react';
 import type { TeamOverview } from '../../../../../schemas/api/identity/people.ts';
 import type { GroupsView } from '../../../../../schemas/api/settings.ts';
 import { api } from '../../../api/client.ts';
-import { Field } from '../../../ui/form/field.tsx';
+import { DraftField } from '../../../ui/form/draft-fields.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';
 import { followedText } from './live-fields.ts';
@@ -18,8 +18,11 @@ interface Props {
 
 /** Groups that mean more than the standard role, in the default team alone. */
 export const DefaultRoleForm = ({ groups, teams, isFromFile }: Props) => {
-  const [adminGroups, setAdmin] = useState(groups.adminGroups ?? '');
-  const [editorGroups, setEditor] = useState(groups.editorGroups ?? '');
+  const of = useDraft({
+    adminGroups: groups.adminGroups ?? '',
+    editorGroups: groups.editorGroups ?? '',
+  });
+  const { adminGroups, editorGroups } = of.draft;
   const team = teams.find(({ id }) => id === groups.defaultTeamId);
   const save = useUserMutation({
     run: () =>
@@ -29,16 +32,15 @@ export const DefaultRoleForm = ({ groups, teams, isFromFile }: Props) => {
         editorGroups: editorGroups.trim(),
       }),
     done: (followed) => `Roles by group are saved. ${followedText(followed)}`,
+    after: of.reset,
   });
-  const unchanged =
-    adminGroups.trim() === (groups.adminGroups ?? '') && editorGroups.trim() === (groups.editorGroups ?? '');
   return (
     <Section title="Roles in the default team">
       <MutationForm
         mutation={save}
         submit="Save the roles"
         working="Saving…"
-        disabled={unchanged}
+        disabled={!of.isChanged}
         fieldset={{ disabled: isFromFile, legend: 'Roles in the default team' }}
         autoComplete="off"
       >
@@ -48,20 +50,18 @@ export const DefaultRoleForm = ({ groups, teams, isFromFile }: Props) => {
             : 'There is no such team: choose one above, and save it, for these to have a meaning.'}
         </p>
         <FieldPair>
-          <Field
+          <DraftField
+            of={of}
+            name="adminGroups"
             label="Groups of admins"
-            value={adminGroups}
-            onChange={setAdmin}
-            mono
             maxLength={4_000}
             autoComplete="off"
             hint="Names, with commas between."
           />
-          <Field
+          <DraftField
+            of={of}
+            name="editorGroups"
             label="Groups of editors"
-            value={editorGroups}
-            onChange={setEditor}
-            mono
             maxLength={4_000}
             autoComplete="off"
             hint="Names, with commas between."

@@ -1,5 +1,4 @@
 import { Checkbox } from '@mantine/core';
-import { useState } from 'react';
 import type { TeamOverview } from '../../../../../schemas/api/identity/people.ts';
 import type { GroupsView } from '../../../../../schemas/api/settings.ts';
 import { api } from '../../../api/client.ts';
@@ -8,17 +7,11 @@ import { DraftField, DraftText } from '../../../ui/form/draft-fields.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { FieldPair } from '../../../ui/form/field-pair.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { ROLES, roleMeans } from '../accounts/roles.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';
-import {
-  type GroupsDraft,
-  groupsDraft,
-  groupsInput,
-  problemOfPatterns,
-  problemOfRow,
-  sameGroups,
-} from './groups-draft.ts';
+import { groupsDraft, groupsInput, problemOfPatterns, problemOfRow, sameGroups } from './groups-draft.ts';
 import { followedText } from './live-fields.ts';
 import { MappingRows } from './mapping-rows.tsx';
 
@@ -31,13 +24,13 @@ interface Props {
 
 /** Which group leads to which team. Groups come with the sign-in, and by SCIM. */
 export const GroupsForm = ({ groups, teams, isFromFile }: Props) => {
-  const [draft, setDraft] = useState(() => groupsDraft(groups));
-  const set = (change: Partial<GroupsDraft>): void => setDraft((before) => ({ ...before, ...change }));
-  const of = { draft, set };
+  const of = useDraft(groupsDraft(groups));
+  const { draft, set } = of;
   const wrong = draft.rows.some((row) => problemOfRow(row, draft.rows) !== '');
   const save = useUserMutation({
     run: () => api.settings.updateOidcTeamMappings.mutate(groupsInput(draft)),
     done: (followed) => ['Groups are saved.', followedText(followed), ...followed.warnings].join(' '),
+    after: of.reset,
   });
   return (
     <Section title="Groups lead to teams">

@@ -1,12 +1,12 @@
 import { Checkbox } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import type { AccessView, SettingsView } from '../../../../../schemas/api/settings.ts';
 import { api } from '../../../api/client.ts';
 import { queries } from '../../../api/queries/index.ts';
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { Loaded, SkeletonBlock } from '../../../ui/feedback/page-states.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';
 
@@ -20,17 +20,17 @@ interface Props {
 /** Passwords switched off, but for some accounts that can sign in when no provider answers. */
 export const OnlyByProviderForm = ({ access, breakGlass, isFromFile }: Props) => {
   const users = useQuery(queries.users());
-  const stored = { only: access.onlyByProvider, ids: breakGlass.map(({ id }) => id).sort() };
-  const [draft, setDraft] = useState(stored);
+  const { draft, set, isChanged, reset } = useDraft({
+    only: access.onlyByProvider,
+    ids: breakGlass.map(({ id }) => id).sort(),
+  });
   const save = useUserMutation({
     run: () => api.settings.updateAccess.mutate({ onlyByProvider: draft.only, breakGlassUserIds: draft.ids }),
     done: () => (draft.only ? 'Passwords open break-glass accounts alone.' : 'Passwords open accounts.'),
+    after: reset,
   });
   const toggle = (id: string, isOne: boolean): void =>
-    setDraft(({ only, ids }) => ({
-      only,
-      ids: [...ids.filter((other) => other !== id), ...(isOne ? [id] : [])].sort(),
-    }));
+    set({ ids: [...draft.ids.filter((other) => other !== id), ...(isOne ? [id] : [])].sort() });
   const needs = draft.only && draft.ids.length === 0;
   return (
     <Section title="Passwords">
@@ -44,12 +44,12 @@ export const OnlyByProviderForm = ({ access, breakGlass, isFromFile }: Props) =>
               mutation={save}
               submit="Save this"
               working="Saving…"
-              disabled={needs || JSON.stringify(draft) === JSON.stringify(stored)}
+              disabled={needs || !isChanged}
               fieldset={{ disabled: isFromFile, legend: 'Passwords' }}
             >
               <Checkbox
                 checked={draft.only}
-                onChange={(event) => setDraft((before) => ({ ...before, only: event.target.checked }))}
+                onChange={(event) => set({ only: event.target.checked })}
                 label="Let people sign in by providers only"
               />
               <fieldset className="choices">

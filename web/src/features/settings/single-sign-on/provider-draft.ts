@@ -64,14 +64,6 @@ export function problemOfProvider(draft: ProviderDraft, oidc: Stored | null): st
   return '';
 }
 
-/** As it is stored: without what was typed around it. */
-export const settled = (draft: ProviderDraft): ProviderDraft => ({
-  ...draft,
-  issuer: draft.issuer.trim(),
-  clientId: draft.clientId.trim(),
-  displayName: draft.displayName.trim(),
-});
-
 export const providerInput = (draft: ProviderDraft): Omit<UpdateOidc, 'options' | 'providerId'> => ({
   issuer: draft.issuer.trim(),
   clientId: draft.clientId.trim(),

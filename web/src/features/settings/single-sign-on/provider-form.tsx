@@ -8,6 +8,7 @@ import { InlineError } from '../../../ui/feedback/page-states.tsx';
 import { DraftField, type DraftOf, DraftText } from '../../../ui/form/draft-fields.tsx';
 import { SelectField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
+import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { CommandBlock } from '../../../ui/primitives/command-block.tsx';
@@ -21,7 +22,6 @@ import {
   problemOfProvider,
   providerDraft,
   providerInput,
-  settled,
 } from './provider-draft.ts';
 import { ProviderOptions } from './provider-options.tsx';
 import { ProviderReports } from './provider-reports.tsx';
@@ -37,30 +37,30 @@ interface Props {
 
 /** An identity provider, by OpenID Connect. */
 export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
-  const [draft, setDraft] = useState(() => providerDraft(oidc));
-  const stored = optionsDraft(oidc?.options ?? { ...NO_OPTIONS, keepsScim: id === 'oidc' });
-  const [options, setOptions] = useState(stored);
+  const provider = useDraft(providerDraft(oidc));
+  const options = useDraft(optionsDraft(oidc?.options ?? { ...NO_OPTIONS, keepsScim: id === 'oidc' }));
+  const { draft } = provider;
   const [replacing, setReplacing] = useState(false);
   const test = useMutation({
     mutationFn: () =>
       api.settings.testOidc.mutate({
         ...{ providerId: id, issuer: draft.issuer.trim(), clientId: draft.clientId.trim() },
         ...{ clientSecret: draft.clientSecret, tokenEndpointAuthMethod: draft.method },
-        options: optionsInput(options),
+        options: optionsInput(options.draft),
       }),
   });
   const set = (change: Partial<ProviderDraft>): void => {
-    setDraft((before) => ({ ...before, ...change }));
+    provider.set(change);
     // What was found is of another address or client.
     test.reset();
   };
   const of = { draft, set };
-  const problem = problemOfProvider(draft, oidc) || problemOfOptions(options);
-  const unchanged = JSON.stringify([draft, options]) === JSON.stringify([providerDraft(oidc), stored]);
+  const problem = problemOfProvider(draft, oidc) || problemOfOptions(options.draft);
+  const unchanged = !provider.isChanged && !options.isChanged;
   const save = useUserMutation({
     run: () =>
       api.settings.updateOidc.mutate({
-        ...{ ...providerInput(draft), providerId: id, options: optionsInput(options) },
+        ...{ ...providerInput(draft), providerId: id, options: optionsInput(options.draft) },
       }),
     done: ({ warnings }) =>
       [
@@ -68,8 +68,8 @@ export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
         ...warnings,
       ].join(' '),
     after: () => {
-      setOptions((before) => optionsDraft(optionsInput(before)));
-      setDraft((before) => ({ ...settled(before), clientSecret: '' }));
+      provider.reset();
+      options.reset();
       setReplacing(false);
     },
   });
@@ -162,10 +162,7 @@ export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
           autoComplete="off"
           hint="Stands on the button: “Continue with …”."
         />
-        <ProviderOptions
-          of={{ draft: options, set: (change) => setOptions((before) => ({ ...before, ...change })) }}
-          isKey={draft.method === 'private_key_jwt'}
-        />
+        <ProviderOptions of={options} isKey={draft.method === 'private_key_jwt'} />
         {oidc && issuer !== oidc.issuer && problem === '' && (
           <Notice icon="warning" tone="held">
             Another issuer signs out everybody who signed in at the one before.
