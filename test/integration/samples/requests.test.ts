@@ -212,7 +212,7 @@ describe('samples of events', () => {
       const listening = services.listeningSince;
       services.listeningSince = () => 0;
       try {
-        await test.db('node_presence').update({ heard_at: new Date(Date.now() - 60_000) });
+        await test.db('node_presence').update({ heard_at: new Date(Date.now() - 3_600_000) });
         expect(await tryAsk(['lines'])).to.match(/^PRECONDITION_FAILED: .*node-1 has not reported lately/);
       } finally {
         services.listeningSince = listening;

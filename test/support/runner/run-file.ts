@@ -18,7 +18,7 @@ export async function runFile(file: string): Promise<Outcome> {
   mocha.addFile(join(ROOT, file));
   const outcome: Outcome = { passed: 0, failures: [], skipped: [] };
   mocha.rootHooks({
-    async afterEach() {
+    async afterEach(this: Mocha.Context) {
       if (this.currentTest?.state === 'failed')
         outcome.failures.push(`${outcome.failures.pop()}\n${await failureScene()}`);
     },
