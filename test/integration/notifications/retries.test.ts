@@ -123,12 +123,16 @@ describe('a notification that is not taken', () => {
     const receiver = await scene.receiver();
     receiver.react = () => 'hold';
     const { id } = await scene.teamEndpoint(receiver.url);
-    // It never renews, like a process that hangs.
-    const hanging = await scene.lease({ key: 'moving', ttlMs: 400, renewMs: 60_000 });
+    // It never renews, like a process that hangs. Its time is over once it has sent, however long that took.
+    const hanging = await scene.lease({ key: 'moving', renewMs: 60_000 });
     await scene.loop({ lease: hanging });
     await scene.enqueue(scene.notice());
     scene.clock.advance(15 * SECOND);
     await until(() => receiver.held === 1, { what: 'the first leader to send' });
+    await scene
+      .db('leases')
+      .where({ key: 'moving' })
+      .update({ expires_at: new Date(0) });
     const next = await scene.lease({ key: 'moving', ttlMs: 4_000, renewMs: 20 });
     await until(() => next.epoch() !== null, { what: 'the lease to move' });
     receiver.release();

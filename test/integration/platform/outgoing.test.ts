@@ -241,7 +241,8 @@ describe('an outgoing request', () => {
     expect(await faultOf((await pieces({ replyBytes: 4 }))?.read() ?? Promise.resolve())).to.equal(
       'too-large',
     );
-    const late = await pieces({ deadlineMs: 50 });
+    // Long enough for the first piece to arrive on a slow machine too.
+    const late = await pieces({ deadlineMs: 1_500 });
     await late?.read();
     expect(await faultOf(late?.read() ?? Promise.resolve())).to.equal('slow');
   });
