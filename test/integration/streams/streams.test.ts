@@ -8,6 +8,7 @@ import { verifierOf } from '../../../controller/delivery/bindings/webhooks/webho
 import type { AuditEvent } from '../../../schemas/api/insight/audit.ts';
 import type { EventStream, StreamTest } from '../../../schemas/api/insight/event-streams.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { freePort } from '../../support/harness/headgate.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
 import { until } from '../../support/harness/until.ts';
 import { OtlpReceiver } from '../../support/servers/otlp-receiver.ts';
@@ -160,9 +161,8 @@ describe('streams of the audit log', function () {
   });
 
   it('wait for a receiver that is away, and lose nothing', async () => {
-    const gone = await Receiver.start();
-    const { port } = gone;
-    await gone.close();
+    // One that the system gives to nobody else meanwhile.
+    const port = await freePort();
     const { stream } = await create(`http://127.0.0.1:${port}/in`);
     for (const n of [7, 8]) await happen(n);
     await until(async () => (await one(stream.id)).failures > 0, { what: 'a failed delivery' });
