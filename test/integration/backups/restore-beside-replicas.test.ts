@@ -107,6 +107,7 @@ describe('a restore beside a second controller', function () {
 
   it('is the same by the command line while one of them hangs, which finds out when it goes on', async () => {
     const { site, filename, before } = scene;
+    await untilOneLeads();
     const [leader] = await leading();
     if (!leader) throw new Error('none leads');
     const url = new URL(site.db.client.config.connection.connectionString as string).href;

@@ -175,7 +175,8 @@ for (const Server of SERVERS) {
 
     for (const how of ['hang', 'stall'] as const)
       it(`gives one up that ${how}s`, async () => {
-        const short = clientOf(server, {}, { limits: { deadlineMs: 300 } });
+        // Long enough for the question to arrive on a slow machine too.
+        const short = clientOf(server, {}, { limits: { deadlineMs: 1_000 } });
         server.fault = () => how;
         expect(await told(short.forge.get(1))).to.match(
           /^unavailable: .*cannot be reached: nothing answers there/,

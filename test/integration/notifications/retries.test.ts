@@ -1,6 +1,5 @@
 /** Deliveries that are tried again: when, for how long, and by which controller. */
 import { expect } from 'chai';
-import { patient } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
 import {
   HOUR,
@@ -124,12 +123,16 @@ describe('a notification that is not taken', () => {
     const receiver = await scene.receiver();
     receiver.react = () => 'hold';
     const { id } = await scene.teamEndpoint(receiver.url);
-    // It never renews, like a process that hangs, and must have sent before its lease ends.
-    const hanging = await scene.lease({ key: 'moving', ttlMs: patient(400), renewMs: 60_000 });
+    // It never renews, like a process that hangs. Its time is over once it has sent, however long that took.
+    const hanging = await scene.lease({ key: 'moving', renewMs: 60_000 });
     await scene.loop({ lease: hanging });
     await scene.enqueue(scene.notice());
     scene.clock.advance(15 * SECOND);
     await until(() => receiver.held === 1, { what: 'the first leader to send' });
+    await scene
+      .db('leases')
+      .where({ key: 'moving' })
+      .update({ expires_at: new Date(0) });
     const next = await scene.lease({ key: 'moving', ttlMs: 4_000, renewMs: 20 });
     await until(() => next.epoch() !== null, { what: 'the lease to move' });
     receiver.release();

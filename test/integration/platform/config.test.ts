@@ -14,6 +14,7 @@ import {
 } from '../../../controller/config.ts';
 import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
 import { startTestController } from '../../support/harness/controller.ts';
+import { patient } from '../../support/harness/patience.ts';
 import { testDatabase } from '../../support/harness/postgres.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -24,7 +25,7 @@ function headgate(
   environment: Record<string, string> = {},
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((done) => {
-    const options = { env: { PATH: process.env.PATH ?? '', ...environment }, timeout: 15_000 };
+    const options = { env: { PATH: process.env.PATH ?? '', ...environment }, timeout: patient(15_000) };
     execFile(process.execPath, [join(root, 'controller/cli.ts'), ...args], options, (error, stdout, stderr) =>
       done({ code: Number(error?.code ?? 0), stdout, stderr }),
     );

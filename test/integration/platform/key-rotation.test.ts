@@ -33,6 +33,7 @@ import { SEALED_COLUMNS, sealingContext } from '../../../controller/platform/cry
 import { readSetting } from '../../../controller/platform/runtime/settings-store.ts';
 import { insertSecret, readSecrets, updateSecretValue } from '../../../controller/secrets/stored/store.ts';
 import { startTestController } from '../../support/harness/controller.ts';
+import { patient } from '../../support/harness/patience.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
@@ -464,7 +465,7 @@ describe('the keys', function () {
         await half.stop();
         // One that was restarted as it says.
         const second = await startTestController({ ...rotation, databaseUrl: test.databaseUrl, port: 0 });
-        await rotateKeys(rotation, options);
+        await rotateKeys(rotation, { ...options, followMs: 10_000 });
         await second.stop();
       } finally {
         await test.stop();
@@ -477,7 +478,7 @@ describe('the keys', function () {
       return new Promise<{ code: number; out: string; err: string }>((done) => {
         const env = { PATH: process.env.PATH ?? '', HEADGATE_DATABASE_URL: database.url, ...variables };
         const file = join(ROOT, 'controller/cli.ts');
-        execFile(process.execPath, [file, ...args], { env, timeout: 20_000 }, (error, out, err) =>
+        execFile(process.execPath, [file, ...args], { env, timeout: patient(20_000) }, (error, out, err) =>
           done({ code: Number(error?.code ?? 0), out, err }),
         );
       });

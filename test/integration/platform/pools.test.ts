@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { connect } from '../../../controller/database/connect.ts';
 import { unlessAway } from '../../../controller/database/errors.ts';
 import { openPools, type Pools } from '../../../controller/database/pools.ts';
+import { patient } from '../../support/harness/patience.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';
 import { startTcpProxy } from '../../support/servers/tcp-proxy.ts';
@@ -65,7 +66,8 @@ describe('the pools of a controller', () => {
 
   it('leave a connection that hangs for another one, where they are told to', async () => {
     const proxy = await startTcpProxy(database.url);
-    const db = connect(proxy.url, { poolSize: 1, silenceMs: 200 });
+    const silenceMs = patient(200);
+    const db = connect(proxy.url, { poolSize: 1, silenceMs });
     try {
       await db.raw('SELECT 1');
       proxy.hang();
@@ -73,7 +75,7 @@ describe('the pools of a controller', () => {
         () => null,
         (thrown: Error) => thrown,
       );
-      expect(error?.message).to.match(/no answer within 200 ms/);
+      expect(error?.message).to.include(`no answer within ${silenceMs} ms`);
       expect(unlessAway(error)).to.include({ code: 'UNAVAILABLE' });
       proxy.heal();
       expect((await db.raw('SELECT 3 AS three')).rows).to.deep.equal([{ three: 3 }]);
@@ -84,7 +86,8 @@ describe('the pools of a controller', () => {
   });
 
   it('answer a statement that is cut off with UNAVAILABLE, and go on with the connection', async () => {
-    const brief = connect(database.url, { poolSize: 1, statementTimeoutMs: 20 });
+    // Long enough for every other statement of a slow machine.
+    const brief = connect(database.url, { poolSize: 1, statementTimeoutMs: 500 });
     try {
       const error = await brief.raw('SELECT pg_sleep(60)').then(
         () => null,
@@ -92,7 +95,7 @@ describe('the pools of a controller', () => {
       );
       expect(error).to.include({ code: 'UNAVAILABLE' });
       expect((error as Error).message).to.match(/took too long/);
-      expect(await limitOf(brief)).to.equal('20ms');
+      expect(await limitOf(brief)).to.equal('500ms');
     } finally {
       await brief.destroy();
     }

@@ -435,12 +435,13 @@ describe('a promotion into an environment that git describes', function () {
     );
     expect(pull?.comments).to.have.length(1);
     expect(pull?.comments[0]?.body).to.contain(`\`source ${made}\``).and.contain('was deleted');
-    const audit = await test
-      .db('audit_log')
-      .where({ entity_id: open.requestId })
-      .orderBy('id')
-      .pluck('action');
-    expect(audit).to.deep.equal([
+    const audited = (): Promise<string[]> =>
+      test.db('audit_log').where({ entity_id: open.requestId }).orderBy('id').pluck('action');
+    // Written a moment after the pull request is closed.
+    await until(async () => (await audited()).includes('promotion.pullRequestClosed'), {
+      what: 'the audit row of the closing',
+    });
+    expect(await audited()).to.deep.equal([
       'promotion.initiated',
       'promotion.opened',
       'promotion.cancelled',
@@ -600,11 +601,13 @@ describe('a promotion into an environment that git describes', function () {
     ];
     for (const { gone, ...row } of begun) {
       const long = new Date(Date.now() - 120_000);
-      await test
-        .db('promotions')
-        .where({ id: requestId })
-        .update({ ...row, updated_at: long });
-      await test.db('pull_requests').where({ id: pullId }).delete();
+      // Together: no pass may find the one without the other.
+      await test.db.transaction(async (tx) => {
+        await tx('promotions')
+          .where({ id: requestId })
+          .update({ ...row, updated_at: long });
+        await tx('pull_requests').where({ id: pullId }).delete();
+      });
       if (gone) git(target.gitdir, 'update-ref', '-d', `refs/heads/${branch}`);
       await test.controller
         .systemContext('test')

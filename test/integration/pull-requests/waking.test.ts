@@ -93,8 +93,9 @@ describe('the loop over pull requests', () => {
 
   it('continues on another controller where the first has stopped', async () => {
     const second = await scene.controller();
-    await controller.stop();
+    // Nothing wakes the first one; the second looks as soon as it leads.
     const headSha = open();
+    await controller.stop();
     await untilPlanned(headSha);
     expect(second.lease.epoch()).to.not.equal(null);
     await until(() => scene.forge.count('comment') === 1, { what: 'its comment, after the status' });

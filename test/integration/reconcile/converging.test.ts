@@ -153,7 +153,7 @@ describe('converging, whatever comes between', () => {
   it('writes nothing more once another controller has taken the lease over, and leaves nothing half done', async () => {
     const log = createLogger('silent');
     const key = `lease of ${env.id}`;
-    const lease = createLease({ db: scene.db, key, log, renewMs: 3_600_000 });
+    const lease = createLease({ db: scene.db, key, log, ttlMs: 60_000, renewMs: 3_600_000 });
     await lease.start();
     const epoch = lease.epoch();
     if (epoch === null) throw new Error('the lease is not held');

@@ -80,7 +80,9 @@ describe('a rollout by stages', () => {
       endReason: 'Broadened by hand',
       endedBy: 'Administrator',
     });
-    expect((await actions(id)).slice(-2)).to.deep.equal(['rollout.created', 'rollout.broadened']);
+    // The loop may have begun the window meanwhile.
+    const byHand = (await actions(id)).filter((action) => action !== 'rollout.healthCheckStarted');
+    expect(byHand.slice(-2)).to.deep.equal(['rollout.created', 'rollout.broadened']);
   });
 
   it('gives canary nodes the version before when it is rolled back, and keeps what was drawn', async () => {

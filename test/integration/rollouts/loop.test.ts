@@ -150,6 +150,8 @@ describe('the loop over rollouts', () => {
       await until(async () => (await statusOf(rolloutId)) === status, { what: `it is ${status}` });
     };
     await advance(5_000, 'HEALTH_CHECK');
+    // The pass that wrote this may not have ended yet; after another one the timer is set.
+    await loop.reconcile(rolloutId);
     await reports('0', pipelineId, { version: 2, restarts: 3 });
     await advance(5_000, 'ROLLED_BACK');
     const { updated_at: ended } = await rowOf(rolloutId);

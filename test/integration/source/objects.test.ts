@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openRepository, readDesired } from '../../../reconcilers/source/index.ts';
+import { patient } from '../../support/harness/patience.ts';
 import { processesNaming } from '../../support/harness/processes.ts';
 import { until } from '../../support/harness/until.ts';
 import {
@@ -85,7 +86,7 @@ describe('The git child of a repository', () => {
       process.stdout.write(subject);`;
     const said = execFileSync(process.execPath, ['--input-type=module-typescript', '-e', program], {
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: patient(20_000),
     });
     expect(said).to.equal('change');
     await until(() => children().length === 0, { what: 'the child ends with its process' });

@@ -92,6 +92,9 @@ describe('changes by hand of what git describes', () => {
   const test = useController();
   const places = useTestEnvironments(test);
   const place = useEachGitBinding(test, places, FILES);
+  /** By the API: a pass that has begun before it ends without effect. */
+  const suspend = () =>
+    place.editor.mutate('gitSync.suspend', { environmentId: place.environmentId, reason: 'the move' });
 
   it('are refused with path and line where nothing else is said', async () => {
     const id = await place.idOf('alert_rules', 'errors');
@@ -279,10 +282,7 @@ describe('changes by hand of what git describes', () => {
   it('are refused with both values where git has changed the same field since', async () => {
     await place.policy({ uiEdits: 'commit' });
     const id = await place.idOf('alert_rules', 'errors');
-    await test
-      .db('git_bindings')
-      .where({ environment_id: place.environmentId })
-      .update({ suspended_at: new Date() });
+    await suspend();
     const theirs = place.push({ 'alerts/rules.yaml': RULES.replace('threshold: 10', 'threshold: 20') });
     const answer = await place.editor.call('mutation', 'alert.updateRule', { id, threshold: 11 });
     expect(answer.status).to.equal(409);
@@ -404,15 +404,12 @@ describe('changes by hand of what git describes', () => {
     expect(
       await refusal(place.editor, 'mutation', 'pipeline.update', { id, description: 'x', groupId: null }),
     ).to.match(/groupId in a separate request/);
+    await suspend();
     const before = await test.db('pipelines').where({ id }).first();
     const revision = await test
       .db('environments')
       .where({ id: place.environmentId })
       .first('config_revision');
-    await test
-      .db('git_bindings')
-      .where({ environment_id: place.environmentId })
-      .update({ suspended_at: new Date() });
     await place.editor.mutate('pipeline.update', { id, description: 'x', labels: {} });
     await place.editor.mutate('pipeline.delete', { id: await place.idOf('pipelines', 'included') });
     expect(await test.db('pipelines').where({ id }).first()).to.deep.equal(before);

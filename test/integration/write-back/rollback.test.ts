@@ -58,10 +58,11 @@ describe('a rollback of what git describes', () => {
   });
 
   it('leaves an audit row that names the proposal', async () => {
-    const row = await test
-      .db('audit_log')
-      .where({ action: 'gitSync.proposed' })
-      .first('metadata', 'entity_id');
+    const audited = () =>
+      test.db('audit_log').where({ action: 'gitSync.proposed' }).first('metadata', 'entity_id');
+    // Written a moment after the pull request is open.
+    await until(async () => (await audited()) !== undefined, { what: 'the audit row' });
+    const row = await audited();
     expect(row.entity_id).to.equal(pipelineId);
     expect(row.metadata).to.include({ name: 'orders', number: (await proposals())[0]?.number });
   });

@@ -141,9 +141,11 @@ export class NotificationScene {
     return loop;
   }
 
+  /** Held until it is given back, on a slow machine too, unless a case says for how long. */
   async lease(options: { key?: string; ttlMs?: number; renewMs?: number } = {}): Promise<Lease> {
     this.#leases += 1;
-    const lease = createLease({ db: this.db, key: `lease ${this.#leases}`, log: QUIET, ...options });
+    const key = `lease ${this.#leases}`;
+    const lease = createLease({ db: this.db, key, ttlMs: MINUTE, log: QUIET, ...options });
     await lease.start();
     this.#stops.push(() => lease.stop());
     return lease;
