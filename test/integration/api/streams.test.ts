@@ -149,9 +149,12 @@ describe('streams', () => {
 
     it('come together: many changes of a moment are one event', async () => {
       const stream = await listen(teams.viewer);
+      const since = performance.now();
       await Promise.all(Array.from({ length: 10 }, () => rotate(teams.ours)));
       await until(() => changed(stream).length > 0, { what: 'an event' });
-      expect(changed(stream).length).to.be.below(5);
+      // Those of 150 ms are one, however long the changes take.
+      const periods = Math.ceil((performance.now() - since) / 150);
+      expect(changed(stream).length).to.be.at.most(1 + periods);
     });
 
     it('are no-store and not compressed', async () => {
@@ -220,7 +223,7 @@ describe('streams', () => {
       const page = keep(await openStream(`${own.url}/api/events`, { cookie: (await own.root()).cookie }));
       await until(() => page.text() !== '', { what: 'the first words' });
       await own.stop();
-      expect(page.ended()).to.equal(true);
+      await until(() => page.ended(), { what: 'the stream to end' });
       expect(page.whole(), 'ended, not cut').to.equal(true);
     });
   });

@@ -42,7 +42,8 @@ describe('versions of a pipeline that people draw', () => {
         found = pipelines.find((one) => one.pipelineId === pipelineId);
         return (found?.version ?? null) === version;
       },
-      { what: () => `version ${version} is served and not ${found?.version}` },
+      // A node may poll 120 times a minute.
+      { what: () => `version ${version} is served and not ${found?.version}`, everyMs: 50 },
     );
     return found;
   }

@@ -81,7 +81,11 @@ export async function untilServed(
       seen = await Promise.all(nodes.map(async (one) => (await one.served())[pipeline] ?? null));
       return JSON.stringify(seen) === JSON.stringify(versions);
     },
-    { what: () => `${pipeline} to be served as ${JSON.stringify(versions)}, not ${JSON.stringify(seen)}` },
+    {
+      what: () => `${pipeline} to be served as ${JSON.stringify(versions)}, not ${JSON.stringify(seen)}`,
+      // A node may poll 120 times a minute.
+      everyMs: 50,
+    },
   );
 }
 
