@@ -3,9 +3,8 @@ import { expect } from 'chai';
 import pg from 'pg';
 import type { LogLine, LogPage } from '../../../schemas/api/fleet/logs.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
-import { openStream } from '../../support/clients/http.ts';
+import { openStream, send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
-import { patient } from '../../support/harness/patience.ts';
 import { watchStatements } from '../../support/harness/statements.ts';
 import { until } from '../../support/harness/until.ts';
 import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
@@ -54,6 +53,7 @@ describe('a delivery of log lines', () => {
   };
 
   it('is stored when it is acknowledged, and is there to be read', async () => {
+    const since = Date.now();
     expect(
       await delivered([{ pipelineId, lines: ['{"level":"warn","message":"slow"}', 'ERROR: x', 'more'] }]),
     ).to.equal(0);
@@ -69,7 +69,7 @@ describe('a delivery of log lines', () => {
       nodeId: node.nodeId,
       nodeName: `writes-${nodes}`,
     });
-    expect(Math.abs(Date.parse(String(lines[0]?.receivedAt)) - Date.now())).to.be.below(5_000);
+    expect(Date.parse(String(lines[0]?.receivedAt))).to.be.within(since, Date.now());
   });
 
   it('may be empty', async () => {
@@ -340,7 +340,9 @@ describe('a delivery of log lines', () => {
       await until(() => statements().length === 1, { what: 'the first statement' });
       const rest = all.map((one) => delivered([{ pipelineId, lines: ['a', 'b'] }], one));
       const asked = Date.now();
-      await until(() => Date.now() - asked > patient(200), { what: 'the others to have come' });
+      await until(() => Date.now() - asked > 200, { what: 'time to pass' });
+      // On a busy machine the others may still be on their way. They are in before one that comes after them is answered.
+      await send(`${test.url}/api/health`);
       expect(statements()).to.have.length(1);
       await holder.commit();
       await Promise.all([first, ...rest]);

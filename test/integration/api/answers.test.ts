@@ -211,10 +211,7 @@ describe('answers', () => {
         await outside.end();
       }
       await until(async () => (await get('/api/health')).status === 200, { what: 'health to return' });
-      await until(async () => (await get('/api/health/ready')).status === 200, {
-        what: 'a leader',
-        timeoutMs: 10_000,
-      });
+      await until(async () => (await get('/api/health/ready')).status === 200, { what: 'a leader' });
       expect((await root.call('query', 'user.me')).status).to.equal(200);
     });
   });

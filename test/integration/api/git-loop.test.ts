@@ -94,6 +94,8 @@ describe('the loop with git, from outside', () => {
     expect(found.explanation).to.match(/changed it past git.*selfHeal: false/);
     await teams.root.mutate('gitSync.configure', { ...configure, policy: { selfHeal: true } });
     await until(async () => !(await drift()).states.includes('database-drifted'), { what: 'healing' });
+    // The condition is written after the object, and not any more by a pass that a suspension overtakes.
+    await until(async () => (await applied())?.status === 'True', { what: 'the condition to say so' });
   });
 
   it('tells of a suspension of everything in the condition of each manifest', async () => {

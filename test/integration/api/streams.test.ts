@@ -226,7 +226,7 @@ describe('streams', () => {
       const page = keep(await openStream(`${own.url}/api/events`, { cookie: (await own.root()).cookie }));
       await until(() => page.text() !== '', { what: 'the first words' });
       await own.stop();
-      expect(page.ended()).to.equal(true);
+      await until(() => page.ended(), { what: 'the stream to end' });
       expect(page.whole(), 'ended, not cut').to.equal(true);
     });
   });

@@ -196,8 +196,10 @@ describe('certificate files', function () {
       (await node.config())
         .json<{ pipelines: PipelineEntry[] }>()
         .pipelines.sort((a, b) => (a.pipelineName < b.pipelineName ? -1 : 1));
+    /** A node may poll 120 times a minute. */
+    const everyMs = 100;
     const untilServed = (count: number) =>
-      until(async () => (await served()).length === count, { what: `${count} pipelines`, everyMs: 20 });
+      until(async () => (await served()).length === count, { what: `${count} pipelines`, everyMs });
     const checksums = async () =>
       Object.fromEntries((await served()).map(({ pipelineName, checksum }) => [pipelineName, checksum]));
     async function both() {
@@ -241,7 +243,7 @@ describe('certificate files', function () {
       await uploaded('shop', 'shop.key', 'key', otherKey());
       await until(async () => (await checksums()).secure !== before.secure, {
         what: 'the new key',
-        everyMs: 20,
+        everyMs,
       });
       expect(await checksums()).to.include({ other: before.other, plain: before.plain });
       const middle = await checksums();
@@ -249,7 +251,7 @@ describe('certificate files', function () {
       await uploaded('ca', 'ca.pem', 'ca', AUTHORITY + AUTHORITY);
       await until(async () => (await checksums()).other !== middle.other, {
         what: 'the new authority',
-        everyMs: 20,
+        everyMs,
       });
       const after = await checksums();
       expect(after.secure).not.to.equal(middle.secure);
@@ -285,7 +287,7 @@ describe('certificate files', function () {
       await until(
         async () =>
           (await checksums()).other !== before.find(({ pipelineName }) => pipelineName === 'other')?.checksum,
-        { what: 'the other pipeline to move on', everyMs: 20 },
+        { what: 'the other pipeline to move on', everyMs },
       );
       expect((await served()).find(({ pipelineName }) => pipelineName === 'secure')).to.deep.equal(
         before.find(({ pipelineName }) => pipelineName === 'secure'),

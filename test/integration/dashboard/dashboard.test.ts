@@ -55,7 +55,7 @@ describe('dashboards', () => {
   it('count the nodes, pipelines, rules and deploys of an environment', async () => {
     const { environmentId, teamId, pipelineId } = teams.ours;
     const rule = { environmentId, teamId, metric: 'cpu_usage', condition: 'gt', threshold: 1 };
-    await teams.editor.mutate('alert.createRule', { ...rule, name: 'on' });
+    const on = await teams.editor.mutate<{ id: string }>('alert.createRule', { ...rule, name: 'on' });
     const off = await teams.editor.mutate<{ id: string }>('alert.createRule', { ...rule, name: 'off' });
     await teams.editor.mutate('alert.updateRule', { id: off.id, enabled: false });
     await teams.editor.mutate('pipeline.create', { environmentId, name: 'a draft' });
@@ -74,6 +74,8 @@ describe('dashboards', () => {
       .where({ id: pipelineId })
       .update({ deployed_at: new Date(Date.now() - 25 * 3_600_000) });
     expect((await stats()).recentDeploys).to.deep.equal({ total: 0, latest: [] });
+    // Where there are rules, they are evaluated every 15 s, which ends alerts that were made by no rule.
+    for (const { id } of [on, off]) await teams.editor.mutate('alert.deleteRule', { id });
   });
 
   it('tell how fast events go through', async () => {

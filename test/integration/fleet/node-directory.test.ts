@@ -194,10 +194,10 @@ describe('a node that is archived where no signal tells of it', () => {
       expect(await archived()).to.equal(false);
       await platform.db('nodes').update({ archived_at: new Date() });
       parts.clock.advance(60_000);
-      await until(async () => (await archived()) === true, { what: 'it to be archived', timeoutMs: 3_000 });
+      await until(async () => (await archived()) === true, { what: 'it to be archived' });
       await platform.db('nodes').update({ archived_at: null });
       parts.clock.advance(60_000);
-      await until(async () => (await archived()) === false, { what: 'it to be back', timeoutMs: 3_000 });
+      await until(async () => (await archived()) === false, { what: 'it to be back' });
     } finally {
       await parts.stop();
     }

@@ -1,6 +1,7 @@
 /** pipeline.logs and fleet.nodeLogs: filters, pages, strangers, and what a page costs among 200,000 lines. */
 import { expect } from 'chai';
-import { findLines, MAX_LINES_SCANNED, pageQuery } from '../../../controller/fleet/logs/store.ts';
+import { dayOf } from '../../../controller/database/day-partitions.ts';
+import { findLines, logDays, MAX_LINES_SCANNED, pageQuery } from '../../../controller/fleet/logs/store.ts';
 import type { LogLevel, LogLine, LogPage } from '../../../schemas/api/fleet/logs.ts';
 import { enrollNode } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
@@ -59,6 +60,8 @@ describe('reading log lines', () => {
       (await test.db.raw("SELECT count(*) AS n FROM pg_inherits WHERE inhparent = 'log_lines'::regclass"))
         .rows[0].n;
     await until(async () => (await partitions()) === 3, { what: 'the partitions made at the start' });
+    // Shortly after midnight some of these lines are of the day before.
+    await logDays.ensure(test.db, [dayOf(now - 10 * MINUTE_MS)]);
     await insert([
       { line: 'oldest', at: now - 10 * MINUTE_MS },
       { line: 'a warning, 100%', level: 'WARN', at: now - 5 * MINUTE_MS },

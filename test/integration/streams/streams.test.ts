@@ -122,7 +122,9 @@ describe('streams of the audit log', function () {
       createdAt: row?.created_at.toISOString(),
     });
     // Counted once the receiver has answered.
-    await until(async () => (await one(stream.id)).delivered >= entries.length, { what: 'all to be counted' });
+    await until(async () => (await one(stream.id)).delivered >= entries.length, {
+      what: 'all to be counted',
+    });
     expect(await one(stream.id)).to.deep.include({ lastError: null, failures: 0 });
   });
 
