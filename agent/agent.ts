@@ -1,7 +1,7 @@
 import type { ConfigResponse, HeartbeatResponse } from '../schemas/agent/protocol.ts';
 import { atMost } from './at-most.ts';
 import type { AgentDeps, DeploymentMode } from './deps.ts';
-import { type HeartbeatReason, HeartbeatSchedule } from './link/heartbeat.ts';
+import { type HeartbeatReason, HeartbeatSchedule } from './link/heartbeat-schedule.ts';
 import { LogFlusher, sendLogs } from './link/log-flusher.ts';
 import { Poller } from './link/poll.ts';
 import { PollLoop } from './link/poll-loop.ts';

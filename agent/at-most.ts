@@ -1,4 +1,4 @@
-import type { Clock } from '../reconcilers/engine/clock.ts';
+import type { Clock } from '../reconcilers/loops/clock.ts';
 
 /** Resolves when the work is done, or after `ms` where it takes longer; it goes on then. */
 export async function atMost(clock: Clock, ms: number, work: Promise<unknown> | undefined): Promise<void> {

@@ -1,5 +1,5 @@
 /** The executable: command line, signals and exit codes around an agent that `start.ts` starts. */
-import { systemClock } from '../reconcilers/engine/clock.ts';
+import { systemClock } from '../reconcilers/loops/clock.ts';
 import { HELP, parseCommandLine } from './command-line.ts';
 import { readConfig } from './config.ts';
 import { createLogger, type Logger } from './log.ts';

@@ -5,7 +5,7 @@ import type { Actor, Context, Services } from '../controller/platform/operation/
 import { unavailable } from '../controller/platform/operation/errors.ts';
 import type { Execute } from '../controller/platform/operation/operation.ts';
 import type { Logger } from '../controller/platform/runtime/logger.ts';
-import type { Clock } from '../reconcilers/engine/clock.ts';
+import type { Clock } from '../reconcilers/loops/clock.ts';
 import { anonymousRateLimit } from './middleware/anonymous-rate-limit.ts';
 import { type Cookie, createCookie } from './middleware/cookie.ts';
 import { perMinute, type RateLimit } from './middleware/rate-limit.ts';

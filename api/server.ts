@@ -10,7 +10,7 @@ import type { Execute } from '../controller/platform/operation/operation.ts';
 import type { Lease } from '../controller/platform/runtime/lease.ts';
 import type { Logger } from '../controller/platform/runtime/logger.ts';
 import type { SelfMetrics } from '../controller/platform/runtime/self-metrics.ts';
-import type { Clock } from '../reconcilers/engine/clock.ts';
+import type { Clock } from '../reconcilers/loops/clock.ts';
 import { publishedSchemas } from '../schemas/manifests/index.ts';
 import { createNodeAuthentication } from './agent/authenticate.ts';
 import { agentHotPath } from './agent/hot-path.ts';

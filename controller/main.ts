@@ -3,8 +3,8 @@
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { createApi } from '../api/server.ts';
-import { systemClock } from '../reconcilers/engine/clock.ts';
 import { renderPushReport } from '../reconcilers/git/push-report/push-report.ts';
+import { systemClock } from '../reconcilers/loops/clock.ts';
 import { completeRestore } from './backups/index.ts';
 import { startBus } from './compose/bus.ts';
 import { holdDataDir, makeDataDir } from './compose/data-dir.ts';

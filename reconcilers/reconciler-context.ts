@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 import type { Context, Services } from '../controller/platform/operation/context.ts';
 import type { Lease } from '../controller/platform/runtime/lease.ts';
 import type { Logger } from '../controller/platform/runtime/logger.ts';
-import type { Clock } from './engine/clock.ts';
-import type { LeaderPass, LoopSignals } from './engine/leader-loop.ts';
+import type { Clock } from './loops/clock.ts';
+import type { LeaderPass, LoopSignals } from './loops/leader-loop.ts';
 
 export interface ReconcilerOptions {
   db: Knex;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import type { Logger } from '../log.ts';
 
 const PERIOD_MS = 60_000;

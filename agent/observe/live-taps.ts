@@ -1,5 +1,5 @@
-import { backoff, jitter } from '../../reconcilers/engine/backoff.ts';
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import { backoff, jitter } from '../../reconcilers/loops/backoff.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import { LIMITS } from '../limits.ts';
 import type { TapStart } from '../link/observe-request.ts';
 import type { Logger } from '../log.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import type { SampleRequest } from '../../schemas/agent/protocol.ts';
 import type { TapStart, TapStop } from '../link/observe-request.ts';
 import type { Logger } from '../log.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import type { SampleRequest, SampleResult } from '../../schemas/agent/protocol.ts';
 import { LIMITS } from '../limits.ts';
 import { inferSchema } from './event-schema.ts';

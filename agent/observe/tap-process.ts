@@ -1,4 +1,4 @@
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import { type EngineProcess, startEngine } from '../supervise/engine/engine-process.ts';
 import { EVENT_LINE_BYTES, type ReadEvent, readEvent } from './tap-event.ts';
 import type { TapTarget } from './tap-target.ts';

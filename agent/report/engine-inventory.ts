@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import {
   COMPONENT_NAME,
   type ComponentNames,

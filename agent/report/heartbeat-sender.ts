@@ -1,6 +1,6 @@
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import type { HeartbeatRequest, HeartbeatResponse } from '../../schemas/agent/protocol.ts';
-import { type HeartbeatOutcome, sendHeartbeat } from '../link/heartbeat.ts';
+import { type HeartbeatOutcome, sendHeartbeat } from '../link/send-heartbeat.ts';
 import type { Logger } from '../log.ts';
 import type { Pipeline } from '../supervise/lifecycle/pipeline.ts';
 import { HeartbeatBuilder } from './heartbeat-body.ts';

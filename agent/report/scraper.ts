@@ -1,4 +1,4 @@
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import { request } from '../link/http.ts';
 import type { Logger } from '../log.ts';
 import type { Pipeline } from '../supervise/lifecycle/pipeline.ts';

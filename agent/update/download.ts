@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import { LIMITS } from '../limits.ts';
 import { describe, route } from '../link/http.ts';
 import { removeFile } from '../supervise/files/atomic-files.ts';

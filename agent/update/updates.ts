@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import type { Logger } from '../log.ts';
 import { removeFile } from '../supervise/files/atomic-files.ts';
 import { AGENT_VERSION } from '../version.ts';

@@ -34,7 +34,7 @@ interface Answer {
   body: string | null;
 }
 
-const POLLS_PER_MINUTE = 120;
+const REQUESTS_PER_MINUTE = 120;
 
 /** Answers the request and returns true, or leaves it to others. */
 export function agentHotPath(
@@ -42,8 +42,8 @@ export function agentHotPath(
   authenticate: AuthenticateNode,
   log: Logger,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
-  const configLimit = perMinute(POLLS_PER_MINUTE);
-  const heartbeatLimit = perMinute(POLLS_PER_MINUTE);
+  const configLimit = perMinute(REQUESTS_PER_MINUTE);
+  const heartbeatLimit = perMinute(REQUESTS_PER_MINUTE);
 
   async function config(request: IncomingMessage): Promise<Answer> {
     const node = await authenticate(request);

@@ -24,7 +24,7 @@ import {
 } from '../../controller/platform/operation/heavy-slots.ts';
 import { assertNoRequiredAction } from '../../controller/platform/operation/permissions.ts';
 import type { Logger } from '../../controller/platform/runtime/logger.ts';
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import type { RateLimit } from '../middleware/rate-limit.ts';
 import { runHttpBackend } from './http-backend.ts';
 import { dropBody, type LetThrough, screenPush } from './screen-push.ts';

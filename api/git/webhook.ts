@@ -9,7 +9,7 @@ import type { Context } from 'koa';
 import { type Admitted, openWebhook } from '../../controller/delivery/bindings/index.ts';
 import type { Services } from '../../controller/platform/operation/context.ts';
 import { DomainError, notFound } from '../../controller/platform/operation/errors.ts';
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import { perMinute, perMinuteByAddress } from '../middleware/rate-limit.ts';
 
 /** From one address, of those that are not signed as they should be. */

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Knex } from 'knex';
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import type { BackupRun } from '../../schemas/api/backups.ts';
 import { connect } from '../database/connect.ts';
 import { conflict, DomainError, messageOf } from '../platform/operation/errors.ts';

@@ -1,5 +1,5 @@
 /** For commands that run the use cases of the controller beside it, as the system. */
-import { systemClock } from '../../reconcilers/engine/clock.ts';
+import { systemClock } from '../../reconcilers/loops/clock.ts';
 import type { Config } from '../config.ts';
 import { connect } from '../database/connect.ts';
 import { createPasswords } from '../identity/access/index.ts';

@@ -1,5 +1,5 @@
 /** What agents talk to: who they are, what they report, what they are served. */
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import type { Pools } from '../database/pools.ts';
 import { createComponentLists } from '../fleet/engines/index.ts';
 import {

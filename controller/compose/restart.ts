@@ -1,6 +1,6 @@
 /** A controller that starts again inside its process once a backup was restored: nothing that it knew of before holds any more. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoff } from '../../reconcilers/engine/backoff.ts';
+import { backoff } from '../../reconcilers/loops/backoff.ts';
 import type { Controller } from '../main.ts';
 import { messageOf } from '../platform/operation/errors.ts';
 import type { Logger } from '../platform/runtime/logger.ts';

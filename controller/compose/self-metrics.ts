@@ -1,6 +1,6 @@
 /** What of this controller is measured, and the port of its own that tells it. */
 import { createServer } from 'node:http';
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Pools } from '../database/pools.ts';
 import type { HeartbeatIngest, NodeDirectory, PushHub } from '../fleet/index.ts';

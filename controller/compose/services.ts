@@ -1,6 +1,7 @@
 /** The services that operations may call, and what they are made of. */
-import type { Clock } from '../../reconcilers/engine/clock.ts';
+
 import { createAppTokens, createForges, gitTokens } from '../../reconcilers/forges/index.ts';
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import { createPlanner } from '../../reconcilers/plan-view/index.ts';
 import { createPromotionGateway } from '../../reconcilers/promotions/gateway.ts';
 import { resolveManifests } from '../../reconcilers/promotions/resolve-conflict.ts';

@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { mkdir, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoff } from '../../reconcilers/engine/backoff.ts';
+import { backoff } from '../../reconcilers/loops/backoff.ts';
 import { messageOf } from '../platform/operation/errors.ts';
 import { recordProcess, runningProcess } from '../platform/runtime/process-record.ts';
 

@@ -38,7 +38,7 @@ export { convergePipelines, prunePipeline } from './lifecycle/converge.ts';
 export { type DeployedConfig, listComponentReports, listDeployed } from './lifecycle/deployed-store.ts';
 export * as pipelineEditing from './lifecycle/edit-operations.ts';
 export { getPipeline, lockHandmadePipeline } from './lifecycle/lock-pipeline.ts';
-export * as pipelineOperations from './lifecycle/operations.ts';
+export * as pipelineOperations from './lifecycle/read-operations.ts';
 export type { PipelineRecord } from './lifecycle/store.ts';
 export {
   createWatchedPipelines,

@@ -10,7 +10,7 @@ import {
   evaluateAlerts,
   listEvaluatedEnvironments,
 } from '../../controller/insight/alerts/index.ts';
-import { createLeaderLoop } from '../engine/leader-loop.ts';
+import { createLeaderLoop } from '../loops/leader-loop.ts';
 import { loopParts, type ReconcilerOptions, reconcilerContext } from '../reconciler-context.ts';
 
 export interface AlertReconciler {

@@ -15,9 +15,9 @@ import {
 import type { PushedRef, RepositoryHandle } from '../../controller/delivery/repository/index.ts';
 import { messageOf } from '../../controller/platform/operation/errors.ts';
 import type { Execute } from '../../controller/platform/operation/operation.ts';
-import { backoff, jitter } from '../engine/backoff.ts';
-import { createLeaderLoop, type LeaderPass } from '../engine/leader-loop.ts';
-import { LoopStoppedError } from '../engine/run-loop.ts';
+import { backoff, jitter } from '../loops/backoff.ts';
+import { createLeaderLoop, type LeaderPass } from '../loops/leader-loop.ts';
+import { LoopStoppedError } from '../loops/run-loop.ts';
 import { loopParts, type ReconcilerOptions, reconcilerContext } from '../reconciler-context.ts';
 import { createSourceCache } from '../source/index.ts';
 import { type PassResult, runPass } from './pass.ts';

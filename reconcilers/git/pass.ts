@@ -16,7 +16,7 @@ import {
 import { writeAsReconciler } from '../../controller/delivery/ownership/index.ts';
 import { DomainError } from '../../controller/platform/operation/errors.ts';
 import { GitRepositoryError } from '../source/index.ts';
-import { act } from './act/act.ts';
+import { act } from './act/carry-out.ts';
 import { noCounts } from './pass-report.ts';
 import type { Observed, PassOptions, PassResult } from './pass-types.ts';
 import { countOfKinds } from './plan/changed-manifests.ts';

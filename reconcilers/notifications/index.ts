@@ -9,7 +9,7 @@ import {
   listBusyEndpoints,
   NOTIFICATIONS_LOOP,
 } from '../../controller/insight/notifications/index.ts';
-import { createLeaderLoop } from '../engine/leader-loop.ts';
+import { createLeaderLoop } from '../loops/leader-loop.ts';
 import { loopParts, type ReconcilerOptions, reconcilerContext } from '../reconciler-context.ts';
 
 export interface NotificationReconciler {

@@ -4,8 +4,8 @@
  */
 import { listAwaiting, PROMOTIONS_LOOP } from '../../controller/delivery/promotions/index.ts';
 import type { Execute } from '../../controller/platform/operation/operation.ts';
-import { createCoalescer } from '../engine/coalesce.ts';
-import { createLeaderLoop } from '../engine/leader-loop.ts';
+import { createCoalescer } from '../loops/coalesce.ts';
+import { createLeaderLoop } from '../loops/leader-loop.ts';
 import { loopParts, type ReconcilerOptions, reconcilerContext } from '../reconciler-context.ts';
 import { type PassOutcome, runPromotionPass } from './pass.ts';
 

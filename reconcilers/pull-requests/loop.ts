@@ -6,10 +6,10 @@
 import { listBindings } from '../../controller/delivery/bindings/index.ts';
 import { createKeyedMutex } from '../../controller/platform/runtime/keyed-mutex.ts';
 import type { UiTopic } from '../../schemas/api/ui-events.ts';
-import { createCoalescer } from '../engine/coalesce.ts';
-import { createLeaderLoop, type LeaderLoop } from '../engine/leader-loop.ts';
 import type { Forges } from '../forges/index.ts';
 import { openCopies } from '../git/read/copies.ts';
+import { createCoalescer } from '../loops/coalesce.ts';
+import { createLeaderLoop, type LeaderLoop } from '../loops/leader-loop.ts';
 import type { Planner } from '../plan-view/index.ts';
 import { loopParts, type ReconcilerOptions, reconcilerContext } from '../reconciler-context.ts';
 import { createSourceCache } from '../source/index.ts';

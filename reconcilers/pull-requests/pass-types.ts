@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { type Binding, findBinding } from '../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
-import type { LeaderPass } from '../engine/leader-loop.ts';
+import type { LeaderPass } from '../loops/leader-loop.ts';
 
 export interface PassInput {
   ctx: Context;

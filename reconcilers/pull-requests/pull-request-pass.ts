@@ -9,11 +9,11 @@ import { RepositoryError, type RepositoryHandle } from '../../controller/deliver
 import type { Services } from '../../controller/platform/operation/context.ts';
 import { messageOf } from '../../controller/platform/operation/errors.ts';
 import type { KeyedMutex } from '../../controller/platform/runtime/keyed-mutex.ts';
-import type { Clock } from '../engine/clock.ts';
 import { type Forge, ForgeError, ForgeReply, type MergeGroup } from '../forges/forge.ts';
 import { type Forges, titleOf } from '../forges/index.ts';
 import { endWarning } from '../forges/token-expiry.ts';
 import type { Copies } from '../git/read/copies.ts';
+import type { Clock } from '../loops/clock.ts';
 import type { Planner } from '../plan-view/index.ts';
 import { GitRepositoryError, type Repository, resolveRef, type SourceCache } from '../source/index.ts';
 import { type Checked, type Checking, checksOf, type Faults, makeChecks } from './check/checks.ts';

@@ -4,7 +4,7 @@
  */
 import { ALL_ROLLOUTS, listActiveRollouts, ROLLOUTS_LOOP } from '../../controller/delivery/rollouts/index.ts';
 import type { Execute } from '../../controller/platform/operation/operation.ts';
-import { createLeaderLoop } from '../engine/leader-loop.ts';
+import { createLeaderLoop } from '../loops/leader-loop.ts';
 import { loopParts, type ReconcilerOptions, reconcilerContext } from '../reconciler-context.ts';
 import { runRolloutPass } from './pass.ts';
 

@@ -8,8 +8,8 @@ import {
   listEnabledStreams,
   STREAMS_LOOP,
 } from '../../controller/insight/streams/index.ts';
-import { backoff, jitter } from '../engine/backoff.ts';
-import { createLeaderLoop } from '../engine/leader-loop.ts';
+import { backoff, jitter } from '../loops/backoff.ts';
+import { createLeaderLoop } from '../loops/leader-loop.ts';
 import { loopParts, type ReconcilerOptions, reconcilerContext } from '../reconciler-context.ts';
 
 export interface StreamReconciler {

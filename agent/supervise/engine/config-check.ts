@@ -1,4 +1,4 @@
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Logger } from '../../log.ts';
 import { redactor } from '../../report/redact.ts';

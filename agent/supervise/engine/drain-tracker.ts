@@ -1,4 +1,4 @@
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import type { DrainReport, PipelineEntry, PipelineReport } from '../../../schemas/agent/protocol.ts';
 import { Drain } from './drain.ts';
 import type { EngineProcess } from './engine-process.ts';

@@ -2,7 +2,7 @@
  * The time between SIGTERM and the end of an engine, in which it delivers what it holds, and what was left undelivered
  * then. The engine's exporter is asked right before and while it answers; most engines stop it early.
  */
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import type { DrainReport, PipelineEntry, PipelineReport } from '../../../schemas/agent/protocol.ts';
 import { LIMITS } from '../../limits.ts';
 import { request } from '../../link/http.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { sep } from 'node:path';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import { LIMITS } from '../../limits.ts';
 import type { Logger } from '../../log.ts';
 import type { DataDirectory } from '../files/data-directory.ts';

@@ -1,4 +1,4 @@
-import { backoff } from '../../../reconcilers/engine/backoff.ts';
+import { backoff } from '../../../reconcilers/loops/backoff.ts';
 import { LIMITS } from '../../limits.ts';
 
 /** Milliseconds until the next try after so many failures in a row: 1 s, 2 s, 4 s … 60 s. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 
 /** At most one timer of each name. */
 export class NamedTimers<Name extends string> {

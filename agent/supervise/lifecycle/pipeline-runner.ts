@@ -1,4 +1,4 @@
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
 import type { Logger } from '../../log.ts';
 import { EngineDiagnosis } from '../../report/engine-diagnosis.ts';
@@ -23,7 +23,7 @@ import {
   statusOf,
   step,
   type TimerEvent,
-} from './pipeline-state.ts';
+} from './pipeline-transitions.ts';
 
 export interface PipelineRunnerParts {
   directory: DataDirectory;

@@ -6,7 +6,7 @@ import type {
 } from '../../../schemas/agent/protocol.ts';
 import type { LogRing } from '../../report/log-ring.ts';
 import { PipelineRunner, type PipelineRunnerParts } from './pipeline-runner.ts';
-import { statusOf } from './pipeline-state.ts';
+import { statusOf } from './pipeline-transitions.ts';
 
 export interface PipelineParts extends Omit<PipelineRunnerParts, 'onLine'> {
   /** The engine has written a line, which is in `logs` now. */

@@ -1,6 +1,6 @@
 /** Writes how far a run has come, a few times a second at most. */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 import { type RunProgress, updateProgress } from './runs-store.ts';
 

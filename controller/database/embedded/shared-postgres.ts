@@ -6,7 +6,7 @@
  * start it again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoff } from '../../../reconcilers/engine/backoff.ts';
+import { backoff } from '../../../reconcilers/loops/backoff.ts';
 import { messageOf } from '../../platform/operation/errors.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
 import { databaseUrl } from './connection.ts';

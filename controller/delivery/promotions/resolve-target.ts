@@ -5,6 +5,7 @@ import type { Context } from '../../platform/operation/context.ts';
 import { badRequest, conflict, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { type Binding, findBinding, policiesOf } from '../bindings/index.ts';
 import { findActiveRollout } from '../rollouts/index.ts';
+import { outcomeFor } from './outcome.ts';
 import { findPipelineByName } from './promotion-queries.ts';
 import { listEarlierTargets, type PromotionRecord } from './store.ts';
 
@@ -61,7 +62,7 @@ export async function resolveTarget(
     environmentName: environment.name,
     teamId: environment.teamId,
     name: namesake?.name ?? targetName,
-    outcome: binding ? 'AWAITING_PR_MERGE' : environment.requireApproval ? 'PENDING' : 'DEPLOYED',
+    outcome: outcomeFor(binding, environment.requireApproval),
     binding,
     pipeline: updates ? { id: namesake.id, name: namesake.name } : null,
     collision: namesake && {

@@ -1,6 +1,6 @@
+export { type Comparison, compareFigures } from './decision/compare-figures.ts';
 export { type Step, step } from './decision/next-step.ts';
 export { type NodeFacts, type Observed, type ObservedNode, observe } from './decision/observe-nodes.ts';
-export { evaluateRollout, type RolloutVerdictResult } from './decision/verdict.ts';
 export { recordObserved } from './record-observed.ts';
 export { deleteOldRollouts } from './retention-store.ts';
 export {

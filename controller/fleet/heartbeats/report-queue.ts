@@ -10,8 +10,8 @@ import { messageOf } from '../../platform/operation/errors.ts';
 import type { Bus, PublishedSignal } from '../../platform/runtime/bus.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
 import type { NodeDirectory } from '../nodes/directory/node-directory.ts';
+import { createRate } from './events-per-second.ts';
 import { touchPresence } from './presence-store.ts';
-import { createRate } from './rate.ts';
 import { type FailingVersion, type NodeReport, writeReports } from './store.ts';
 
 export interface ReportQueue {

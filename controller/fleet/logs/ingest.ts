@@ -3,7 +3,7 @@
  * next ones gather.
  */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import { LogEntry, type LogsRequest, type LogsResponse } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';

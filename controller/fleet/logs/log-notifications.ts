@@ -1,6 +1,6 @@
 /** Notifies the UI of new log lines: at once, and then at most once a second per environment. */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 
 export interface LogNotifications {

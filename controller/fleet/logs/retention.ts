@@ -3,7 +3,7 @@
  * all days together are too large.
  */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import { dayAfter, dayOf } from '../../database/day-partitions.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
 import { readFleetSettings } from '../settings/index.ts';

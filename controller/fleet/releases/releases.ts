@@ -1,4 +1,4 @@
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import type { AgentRelease } from '../../../schemas/api/fleet/releases.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';
 import { describeExecutable, type ReleaseOnDisk, readReleases } from './release-files.ts';

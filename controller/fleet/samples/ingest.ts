@@ -1,6 +1,6 @@
 /** Receives samples from nodes: limits and redacts them before they are stored, and acknowledges them afterwards. */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { SampleResult, SamplesRequest } from '../../../schemas/agent/protocol.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';

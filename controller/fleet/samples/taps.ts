@@ -4,7 +4,7 @@
  * dropped and counted.
  */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { PushMessage, TapEventsRequest } from '../../../schemas/agent/protocol.ts';
 import type { TapEnded, TapEvents } from '../../../schemas/api/fleet/samples.ts';

@@ -2,7 +2,7 @@
  * Shares the joins of whole environments between concurrent readers: a page that is open a hundred times reads the database
  * once. A join is valid for at most a second, and only until a change of its environment is signalled.
  */
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import type { UiTopic } from '../../../schemas/api/ui-events.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 import type { Cells } from './cells.ts';

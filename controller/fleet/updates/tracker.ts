@@ -3,7 +3,7 @@
  * the background; requests of agents never wait for them.
  */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import { writeAudit } from '../../platform/operation/audit-writer.ts';
 import { messageOf } from '../../platform/operation/errors.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';

@@ -48,7 +48,6 @@ export { deletePersonalTokensOf, shortenPersonalTokens } from './tokens/personal
 export * as accessOperations from './tokens/token-operations.ts';
 export { deleteExpiredTokens } from './tokens/token-retention-store.ts';
 export * as accountOperations from './users/account-operations.ts';
-export { restsAt } from './users/account-rest.ts';
 export {
   CONFIRMATION,
   confirmationOf,
@@ -56,6 +55,7 @@ export {
   type StoredConfirmation,
 } from './users/account-rest-store.ts';
 export { ensureFirstAdmin } from './users/first-admin.ts';
+export { restsAt } from './users/resting-account.ts';
 export {
   countSuperAdmins,
   countSuperAdminsWithPassword,

@@ -1,6 +1,6 @@
 /** Creates the day partitions of metrics ahead of time and drops whole days by age. */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import { dayAfter, dayOf } from '../../database/day-partitions.ts';
 import { readFleetSettings } from '../../fleet/settings/index.ts';
 import type { Logger } from '../../platform/runtime/logger.ts';

@@ -2,7 +2,7 @@
  * Pipelines that somebody looks at, or whose rollout is judged. Where a controller hears a large fleet, it stores the counters of
  * these at once instead of once a minute.
  */
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import type { Context } from '../../platform/operation/context.ts';
 import type { Bus } from '../../platform/runtime/bus.ts';
 

@@ -1,7 +1,7 @@
 /** What every operation gets: the actor, the database, the clock, and the services that it may call. Nothing else is global. */
 
 import type { Knex } from 'knex';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import type { Role } from '../../../schemas/api/common.ts';
 import type { Obligation as RequiredAction } from '../../../schemas/api/identity/people.ts';
 import type { Permission } from '../../../schemas/api/identity/service-accounts.ts';

@@ -2,7 +2,7 @@
  * How much heavy work (searches, plans) runs at a time in this process. Each user has a few slots, so that one who asks for
  * much waits for himself; all together have a few more, so that the database has connections left for what is light.
  */
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import { DomainError } from './errors.ts';
 
 export interface HeavySlotLimits {

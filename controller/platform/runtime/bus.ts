@@ -6,8 +6,8 @@
  */
 import type { Knex } from 'knex';
 import pg from 'pg';
-import { jitter } from '../../../reconcilers/engine/backoff.ts';
-import { type Clock, systemClock } from '../../../reconcilers/engine/clock.ts';
+import { jitter } from '../../../reconcilers/loops/backoff.ts';
+import { type Clock, systemClock } from '../../../reconcilers/loops/clock.ts';
 import type { PushMessage } from '../../../schemas/agent/protocol.ts';
 import type { UiTopic } from '../../../schemas/api/ui-events.ts';
 import { afterCommit } from '../../database/after-commit.ts';

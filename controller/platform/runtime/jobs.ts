@@ -10,7 +10,7 @@ import {
 } from 'graphile-worker';
 import type { Knex } from 'knex';
 import pg from 'pg';
-import { backoff } from '../../../reconcilers/engine/backoff.ts';
+import { backoff } from '../../../reconcilers/loops/backoff.ts';
 import { messageOf } from '../operation/errors.ts';
 import type { Logger } from './logger.ts';
 

@@ -1,6 +1,6 @@
 /** Requests to Vault with a valid token: a token of the setting, or one that a login issues for a limited time. */
 
-import { backoff, jitter } from '../../../reconcilers/engine/backoff.ts';
+import { backoff, jitter } from '../../../reconcilers/loops/backoff.ts';
 import type { VaultConfig } from '../../../schemas/api/secrets/secret-backends.ts';
 import type { TargetGuard } from '../../platform/net/outgoing/index.ts';
 import type { ProxySettings } from '../../platform/net/proxies.ts';

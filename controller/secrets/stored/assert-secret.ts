@@ -1,7 +1,9 @@
-/** What a user may store as a secret, and where. */
+/** What a user may store as a secret, where, and by which name. */
+import type { Knex } from 'knex';
 import type { Context } from '../../platform/operation/context.ts';
 import { badRequest, forbidden } from '../../platform/operation/errors.ts';
 import { isWithinOwnPrefix } from './backend-setting.ts';
+import { hasVariable, nameTaken } from './store.ts';
 
 /** The engine gets secrets as environment variables. */
 export function assertText(value: string): void {
@@ -21,4 +23,9 @@ export function assertOwnPath({ actor }: Context, path: string, ownPrefix: strin
       ownPrefix === '' ? 'a path' : `a path that does not begin with ${ownPrefix}`
     }`,
   );
+}
+
+/** Two names that become one variable cannot both be stored. Checked before anything is written to an external store. */
+export async function assertNameFree(db: Knex, environmentId: string, variable: string): Promise<void> {
+  if (await hasVariable(db, environmentId, variable)) throw nameTaken(variable);
 }

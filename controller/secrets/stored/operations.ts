@@ -20,13 +20,12 @@ import { newId } from '../../platform/operation/ids.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
 import { invalidValueReason } from '../backends/backend.ts';
 import { refTo, type SecretRef } from '../backends/secret-ref.ts';
-import { assertOwnPath, assertText } from './assert-secret.ts';
+import { assertNameFree, assertOwnPath, assertText } from './assert-secret.ts';
 import { SECRETS_LOOP } from './backend-change.ts';
 import { type BackendState, toDomainError } from './backend-state.ts';
 import { readBackend } from './backend-store.ts';
 import type { OpenStore } from './secret-stores.ts';
 import {
-  assertNameFree,
   deleteSecret,
   findSecret,
   insertSecret,

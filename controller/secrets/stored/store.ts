@@ -80,15 +80,13 @@ export async function insertSecret(
   }
 }
 
-const nameTaken = (variable: string) =>
+export const nameTaken = (variable: string) =>
   conflict(
     `A secret that becomes ${variable} exists already; choose a name that differs in letters or digits`,
   );
 
-/** Checked before anything is written to an external store. */
-export async function assertNameFree(db: Knex, environmentId: string, variable: string): Promise<void> {
-  if (await db('secrets').where({ environment_id: environmentId, variable }).first('id'))
-    throw nameTaken(variable);
+export async function hasVariable(db: Knex, environmentId: string, variable: string): Promise<boolean> {
+  return (await db('secrets').where({ environment_id: environmentId, variable }).first('id')) !== undefined;
 }
 
 export async function updateSecretValue(

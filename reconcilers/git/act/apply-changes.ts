@@ -8,7 +8,7 @@ import { type Applying, type Change, objectIdOf, renamedFromOf, renames } from '
 import { checkAll, ENGINE_CHECKS, kindOf } from '../plan/check-changes.ts';
 import { identity, identityOf } from '../read/identity.ts';
 import { batchesOf } from './batches.ts';
-import { rejectManifest, type Work } from './work.ts';
+import { rejectManifest, type Work } from './shared-state.ts';
 
 /** Manifests in one transaction. While one batch is written, the next is checked. */
 const BATCH = 200;

@@ -6,7 +6,7 @@ import type { Applying, Change } from '../plan/change.ts';
 import { lastGoodText } from '../plan/last-good.ts';
 import { describePolicyManifest, isUnread } from '../plan/policy-manifests.ts';
 import { identityOf } from '../read/identity.ts';
-import { rejectManifest, type Work } from './work.ts';
+import { rejectManifest, type Work } from './shared-state.ts';
 
 export type UnappliedChange = Exclude<Change, Applying>;
 

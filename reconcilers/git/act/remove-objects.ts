@@ -6,7 +6,7 @@ import { KINDS } from '../../kinds/index.ts';
 import type { Applying, Change, PruneHold } from '../plan/change.ts';
 import { checkAll } from '../plan/check-changes.ts';
 import { identityOf } from '../read/identity.ts';
-import type { Work } from './work.ts';
+import type { Work } from './shared-state.ts';
 
 type Pruning = Extract<Change, { action: 'prune' }>;
 type Orphaning = Extract<Change, { action: 'orphan' }>;

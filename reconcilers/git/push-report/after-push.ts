@@ -6,8 +6,8 @@ import type { PushedRef } from '../../../controller/delivery/repository/index.ts
 import type { Services } from '../../../controller/platform/operation/context.ts';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import type { Lease } from '../../../controller/platform/runtime/lease.ts';
-import type { Clock } from '../../engine/clock.ts';
-import { LoopStoppedError } from '../../engine/run-loop.ts';
+import type { Clock } from '../../loops/clock.ts';
+import { LoopStoppedError } from '../../loops/run-loop.ts';
 import { type Repository, resolveRef } from '../../source/index.ts';
 import { hasDetails } from '../pass-report.ts';
 import type { PassResult } from '../pass-types.ts';

@@ -1,8 +1,8 @@
 /** One line of the inventory: what it keeps from the pass before, and what this pass changes. */
 import type { InventoryRecord, ManifestRecord } from '../../../controller/delivery/bindings/index.ts';
 import type { Condition } from '../../../schemas/api/common.ts';
-import { type ConditionRecord, mergeConditions, sameConditions } from '../../engine/conditions.ts';
 import { KINDS } from '../../kinds/index.ts';
+import { type ConditionRecord, mergeConditions, sameConditions } from '../../loops/conditions.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 import type { Acted } from '../pass-types.ts';
 import { metaOf } from '../plan/meta.ts';

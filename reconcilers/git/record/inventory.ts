@@ -1,6 +1,6 @@
 /** Turns the results of a pass into changes of the inventory. */
 import type { InventoryRecord } from '../../../controller/delivery/bindings/index.ts';
-import { mergeConditions } from '../../engine/conditions.ts';
+import { mergeConditions } from '../../loops/conditions.ts';
 import type { Acted, Inventory, Observed, PassOptions } from '../pass-types.ts';
 import { lastGoodText, type RefusedDocument } from '../plan/last-good.ts';
 import { metaOf } from '../plan/meta.ts';

@@ -1,6 +1,7 @@
 /** Turns what happened to a manifest in a pass into its conditions. */
-import type { ConditionFact } from '../../engine/conditions.ts';
+
 import type { CheckResult } from '../../kinds/index.ts';
+import type { ConditionFact } from '../../loops/conditions.ts';
 import type { DesiredManifest, Problem } from '../../source/index.ts';
 import type { PruneHold } from '../plan/plan.ts';
 import type { Hold, Override } from '../read/overrides.ts';

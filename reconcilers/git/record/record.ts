@@ -17,7 +17,7 @@ import { RepositoryError } from '../../../controller/delivery/repository/index.t
 import { writeAudit } from '../../../controller/insight/audit/index.ts';
 import { messageOf } from '../../../controller/platform/operation/errors.ts';
 import { GitRepositoryError } from '../../source/index.ts';
-import { gitActor } from '../act/act.ts';
+import { gitActor } from '../act/carry-out.ts';
 import { noCounts, type PassReport, type ReportEntry } from '../pass-report.ts';
 import type { Acted, Observed, PassOptions, PassResult } from '../pass-types.ts';
 import { SourceProblem } from '../plan/compute-plan.ts';

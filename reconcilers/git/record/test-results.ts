@@ -1,7 +1,7 @@
 /** The condition Tested: the results of the tests that a manifest describes. */
 import type { Condition } from '../../../schemas/api/common.ts';
 import type { TestResult } from '../../../schemas/api/delivery/git-plan.ts';
-import type { ConditionFact } from '../../engine/conditions.ts';
+import type { ConditionFact } from '../../loops/conditions.ts';
 import type { DesiredManifest } from '../../source/index.ts';
 
 type TestedFact = Pick<ConditionFact<'Tested'>, 'status' | 'reason' | 'message'> & { line?: number };

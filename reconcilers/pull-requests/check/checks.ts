@@ -10,7 +10,7 @@ import {
 } from '../../../controller/delivery/pull-requests/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { configVariables } from '../../../controller/secrets/certificates/index.ts';
-import { backoff, jitter } from '../../engine/backoff.ts';
+import { backoff, jitter } from '../../loops/backoff.ts';
 import { faultKey } from './check-messages.ts';
 import { inputsOf, type Planned, type Planning, planned } from './plan-merge.ts';
 import { PLANNING } from './publish-checks.ts';

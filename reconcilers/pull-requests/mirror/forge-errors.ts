@@ -2,9 +2,9 @@
 import type { Knex } from 'knex';
 import { type Binding, setForgeError } from '../../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
-import { backoff, jitter } from '../../engine/backoff.ts';
-import type { Clock } from '../../engine/clock.ts';
 import type { ForgeError } from '../../forges/forge.ts';
+import { backoff, jitter } from '../../loops/backoff.ts';
+import type { Clock } from '../../loops/clock.ts';
 
 const MESSAGE_CHARACTERS = 500;
 /** A forge that asks for a longer pause is called again after this. */

@@ -3,7 +3,7 @@
  * the right. They are retried after a pause, not in each pass. Kept in memory: a restart retries at once.
  */
 import { BoundedMap } from '../../../controller/platform/runtime/bounded-map.ts';
-import type { Clock } from '../../engine/clock.ts';
+import type { Clock } from '../../loops/clock.ts';
 
 export const REFUSED_PAUSE_MS = 10 * 60_000;
 const MAX_DENIED = 2_000;

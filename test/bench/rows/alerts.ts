@@ -8,7 +8,7 @@ import type { Context, Services } from '../../../controller/platform/operation/c
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { createBus } from '../../../controller/platform/runtime/bus.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
-import { systemClock } from '../../../reconcilers/engine/clock.ts';
+import { systemClock } from '../../../reconcilers/loops/clock.ts';
 import { writeLargeFleet } from '../../support/scenes/large-fleet.ts';
 import { makeFleet } from '../fleet.ts';
 import { ms, type Result, type Say, whole } from '../result.ts';

@@ -12,7 +12,7 @@ import { newId } from '../../../controller/platform/operation/ids.ts';
 import { createBus } from '../../../controller/platform/runtime/bus.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { writeSetting } from '../../../controller/platform/runtime/settings-store.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { makeSet } from '../../support/fixtures/anomaly-series.ts';
 import {
   type Counted,

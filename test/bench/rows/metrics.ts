@@ -11,7 +11,7 @@ import {
 import { MINUTE_TABLES } from '../../../controller/insight/telemetry/minutes/postgres-store.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
-import { manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock, systemClock } from '../../../reconcilers/loops/clock.ts';
 import { writeLargeFleet } from '../../support/scenes/large-fleet.ts';
 import { startController } from '../child.ts';
 import { makeFleet } from '../fleet.ts';

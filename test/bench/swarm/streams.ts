@@ -1,6 +1,6 @@
 /** The push streams of some nodes: opened again after a drop as agents do, and heard for "look again". */
 import { connect } from 'node:net';
-import { backoff, jitter } from '../../../reconcilers/engine/backoff.ts';
+import { backoff, jitter } from '../../../reconcilers/loops/backoff.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { BenchNode } from '../fleet.ts';
 

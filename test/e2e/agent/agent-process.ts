@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { buildAgent } from '../../../agent/build.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { until } from '../../support/harness/until.ts';
 import {
   type InProcessAgent,
@@ -33,7 +33,7 @@ export function ensureAgent(): Promise<void> {
 function isStale(): boolean {
   if (!existsSync(AGENT)) return true;
   const builtAt = statSync(AGENT).mtimeMs;
-  return ['agent', 'schemas/agent', 'reconcilers/engine'].some((folder) =>
+  return ['agent', 'schemas/agent', 'reconcilers/loops'].some((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }).some(
       (entry) => entry.isFile() && statSync(join(entry.parentPath, entry.name)).mtimeMs > builtAt,
     ),

@@ -9,7 +9,7 @@ import { HeartbeatBuilder } from '../../../agent/report/heartbeat-body.ts';
 import { DataDirectory } from '../../../agent/supervise/files/data-directory.ts';
 import type { Pipeline } from '../../../agent/supervise/lifecycle/pipeline.ts';
 import { Supervisor } from '../../../agent/supervise/supervisor.ts';
-import { type Clock, type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type Clock, type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { type PipelineEntry, PipelineReport } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';
 import { ENGINE, ensureAgent, FAKE_ENGINE, isAlive, makeWorkplace, type Workplace } from './agent-process.ts';

@@ -3,7 +3,7 @@ import { readConfig } from '../../../agent/config.ts';
 import type { AgentDeps } from '../../../agent/deps.ts';
 import { createLogger } from '../../../agent/log.ts';
 import { describeStartError, startAgent } from '../../../agent/start.ts';
-import type { Clock } from '../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 
 /** What a test may do with an agent, whether it is a process of its own or a part of the test's. */
 export interface RunningAgent {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { PushChannel } from '../../../agent/link/push.ts';
 import type { KnownPushMessage } from '../../../agent/link/push-message.ts';
 import { createLogger } from '../../../agent/log.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { until } from '../../support/harness/until.ts';
 import { type ScriptedServer, startServer } from './scripted-server.ts';
 

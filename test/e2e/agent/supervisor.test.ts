@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createLogger } from '../../../agent/log.ts';
 import { DataDirectory } from '../../../agent/supervise/files/data-directory.ts';
 import { Supervisor } from '../../../agent/supervise/supervisor.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { until } from '../../support/harness/until.ts';
 import { FAKE_ENGINE, isAlive, makeWorkplace, type Workplace } from './agent-process.ts';
 import { zombiesOf } from './scene.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
 import { pruneAuditLog } from '../../../controller/insight/audit/index.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { GitPlan } from '../../../schemas/api/delivery/git-plan.ts';
 import { Files, headgate, headgateInProcess } from '../../support/clients/command.ts';
 import { GitClient, withCredentials } from '../../support/clients/git-client.ts';

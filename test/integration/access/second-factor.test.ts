@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { signIn as signInBy } from '../../../controller/identity/access/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import type { DomainError } from '../../../controller/platform/operation/errors.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { send } from '../../support/clients/http.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { refusal } from '../../support/scenes/places.ts';

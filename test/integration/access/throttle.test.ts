@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { signIn as signInHere } from '../../../controller/identity/access/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import type { DomainError } from '../../../controller/platform/operation/errors.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { startTestController, useController } from '../../support/harness/controller.ts';
 import { makeUser, PASSWORD, signIn, trySignIn } from '../../support/users/person.ts';
 

@@ -6,7 +6,7 @@ import { createCounterWindows, evaluateAlerts } from '../../../controller/insigh
 import type { AlertNotice } from '../../../controller/insight/notifications/index.ts';
 import type { Context, Services } from '../../../controller/platform/operation/context.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { PipelineReport } from '../../../schemas/agent/protocol.ts';
 import { QUIET, usePlatform } from '../../support/harness/platform.ts';
 import {

@@ -6,7 +6,7 @@ import { postgresMinutes } from '../../../controller/insight/telemetry/index.ts'
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import type { PublishedSignal } from '../../../controller/platform/runtime/bus.ts';
 import { writeSetting } from '../../../controller/platform/runtime/settings-store.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { useEachPlatform } from '../../support/harness/platform.ts';
 import { insertEnvironment, statementsOf } from '../../support/scenes/fleet-parts.ts';
 import {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createReleases } from '../../../controller/fleet/releases/index.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
-import { systemClock } from '../../../reconcilers/engine/clock.ts';
+import { systemClock } from '../../../reconcilers/loops/clock.ts';
 import type { Versions } from '../../../schemas/api/fleet/releases.ts';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { findAssistant } from '../../../controller/pipelines/assistant/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { AiProviderTest, AiUsage } from '../../../schemas/api/pipelines/assistant.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';

@@ -13,7 +13,7 @@ import { writeAudit } from '../../../controller/platform/operation/audit-writer.
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { createExecute } from '../../../controller/platform/operation/execute.ts';
 import { type Bus, createBus } from '../../../controller/platform/runtime/bus.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { useController, useReplica } from '../../support/harness/controller.ts';
 import { QUIET } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';

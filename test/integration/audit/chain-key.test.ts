@@ -14,7 +14,7 @@ import { resealAll } from '../../../controller/platform/crypto/key-rotation.ts';
 import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import type { Actor } from '../../../controller/platform/operation/context.ts';
 import { createLogger, LOG_LEVELS, type LogLevel } from '../../../controller/platform/runtime/logger.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { untilWaiting } from '../../support/harness/lock-waiters.ts';
 import { useEachPlatform } from '../../support/harness/platform.ts';
 

@@ -16,7 +16,7 @@ import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { createExecute } from '../../../controller/platform/operation/execute.ts';
 import { type Bus, createBus } from '../../../controller/platform/runtime/bus.ts';
 import { createLease, type Lease } from '../../../controller/platform/runtime/lease.ts';
-import { manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock, systemClock } from '../../../reconcilers/loops/clock.ts';
 import type { AuditEvent } from '../../../schemas/api/insight/audit.ts';
 import { QUIET, useEachPlatform } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';

@@ -13,7 +13,7 @@ import type { Actor, Context } from '../../../controller/platform/operation/cont
 import { createExecute } from '../../../controller/platform/operation/execute.ts';
 import { createLease } from '../../../controller/platform/runtime/lease.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { QUIET, useEachPlatform } from '../../support/harness/platform.ts';
 
 const execute = createExecute(writeAudit);

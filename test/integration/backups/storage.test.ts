@@ -15,7 +15,7 @@ import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { BackupEntry, BackupSettingsView, S3ConnectionResult } from '../../../schemas/api/backups.ts';
 import { headgate } from '../../support/clients/command.ts';
 import { LOCAL_TARGETS, localGuard } from '../../support/fixtures/local-targets.ts';

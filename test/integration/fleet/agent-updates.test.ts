@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createUpdateTracker, type UpdateTracker } from '../../../controller/fleet/index.ts';
 import { findIdentities } from '../../../controller/fleet/nodes/store.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { PendingAction } from '../../../schemas/agent/protocol.ts';
 import type { FleetNode, TriggeredUpdate } from '../../../schemas/api/fleet/fleet.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';

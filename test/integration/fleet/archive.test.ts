@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { archiveSilentNodes } from '../../../controller/fleet/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { Environment } from '../../../schemas/api/fleet/environments.ts';
 import type { FleetNode, NodeSummary } from '../../../schemas/api/fleet/fleet.ts';
 import type { DeploymentStatus } from '../../../schemas/api/pipelines/deployments.ts';

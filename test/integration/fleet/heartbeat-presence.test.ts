@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { newId } from '../../../controller/platform/operation/ids.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { PipelineReport } from '../../../schemas/agent/protocol.ts';
 import { usePlatform } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';

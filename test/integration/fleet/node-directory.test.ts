@@ -9,7 +9,7 @@ import { connect } from '../../../controller/database/connect.ts';
 import { POOL_LIMITS } from '../../../controller/database/pools.ts';
 import { createNodeDirectory, type NodeDirectory } from '../../../controller/fleet/index.ts';
 import { createBus, PROBE_TIMES } from '../../../controller/platform/runtime/bus.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
 import { send } from '../../support/clients/http.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';

@@ -4,7 +4,7 @@ import { dayOf } from '../../../controller/database/day-partitions.ts';
 import { limitLogSize, maintainLogDays } from '../../../controller/fleet/logs/index.ts';
 import { insertLines, logDays } from '../../../controller/fleet/logs/store.ts';
 import { writeSetting } from '../../../controller/platform/runtime/settings-store.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { QUIET, useEachPlatform } from '../../support/harness/platform.ts';
 
 const HOUR_MS = 3_600_000;

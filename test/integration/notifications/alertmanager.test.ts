@@ -1,7 +1,7 @@
 /** A real Alertmanager: alerts that fire, are repeated before they are forgotten, and end. */
 import { expect } from 'chai';
 import { endpointDeliveryOperations } from '../../../controller/insight/notifications/index.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { use } from '../../support/harness/use.ts';
 import { HOUR, MINUTE, SECOND, useNotificationScene } from '../../support/scenes/notifications.ts';
 import { findAlertmanager, startAlertmanager } from '../../support/servers/alertmanager.ts';

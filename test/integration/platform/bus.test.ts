@@ -6,7 +6,7 @@ import { unlessAway } from '../../../controller/database/errors.ts';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { type Bus, createBus, type NamedBus, type Signal } from '../../../controller/platform/runtime/bus.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { QUIET, usePlatform } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/servers/tcp-proxy.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { gitSyncOperations } from '../../../controller/delivery/bindings/index.ts';
 import { listJobs } from '../../../controller/delivery/bindings/jobs/jobs-store.ts';
 import { purgeTombstone } from '../../../controller/delivery/ownership/index.ts';
-import { systemClock } from '../../../reconcilers/engine/clock.ts';
+import { systemClock } from '../../../reconcilers/loops/clock.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { pathOf, reportLines, reportText } from '../../support/scenes/bound-environment.ts';
 import { useBoundEnvironment, useReconcileScene } from '../../support/scenes/reconcile.ts';

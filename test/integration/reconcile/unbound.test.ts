@@ -1,8 +1,8 @@
 /** Environments that follow git no more: nothing of them is looked at or remembered. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { createLease } from '../../../controller/platform/runtime/lease.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import { createGitReconciler } from '../../../reconcilers/git/index.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { QUIET } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 import { ReconcileScene } from '../../support/scenes/reconcile.ts';

@@ -8,7 +8,7 @@ import {
   enqueueNotices,
 } from '../../../controller/insight/notifications/index.ts';
 import { insertSecret } from '../../../controller/secrets/stored/store.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { exportManifests } from '../../../reconcilers/write-back/index.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { reportLines } from '../../support/scenes/bound-environment.ts';

@@ -7,7 +7,7 @@ import {
   stagedRollouts,
 } from '../../../controller/pipelines/index.ts';
 import { unavailable } from '../../../controller/platform/operation/errors.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { createRolloutReconciler, type RolloutReconciler } from '../../../reconcilers/rollouts/index.ts';
 import { soundGraph } from '../../support/fixtures/graphs.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';

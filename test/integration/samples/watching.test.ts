@@ -1,7 +1,7 @@
 /** Who watches a live tap at a controller, over time. */
 import { expect } from 'chai';
 import { createTaps, findTap, type TapRecord, type Taps } from '../../../controller/fleet/samples/index.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { TapEvents } from '../../../schemas/api/fleet/samples.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { QUIET } from '../../support/harness/platform.ts';

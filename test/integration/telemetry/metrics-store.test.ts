@@ -5,7 +5,7 @@ import type { MetricsStoreConfig } from '../../../controller/config.ts';
 import { createPrometheusMinutes, type MinuteStore } from '../../../controller/insight/telemetry/index.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { PipelineMetrics } from '../../../schemas/api/insight/metrics.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';

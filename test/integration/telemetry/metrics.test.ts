@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { Static } from 'typebox';
 import { packMinutes } from '../../../controller/insight/telemetry/index.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { RulePreview } from '../../../schemas/api/insight/alerts.ts';
 import type {
   ChartMetrics,

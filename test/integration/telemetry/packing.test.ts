@@ -9,7 +9,7 @@ import {
   PACKED_TABLES,
 } from '../../../controller/insight/telemetry/minutes/packing-store.ts';
 import { MINUTE_TABLES } from '../../../controller/insight/telemetry/minutes/postgres-store.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { QUIET, usePlatform } from '../../support/harness/platform.ts';
 
 /** Three hours around midnight, which lie in two days. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Knex } from 'knex';
 import { createRecorder, maintainMetricDays } from '../../../controller/insight/telemetry/index.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { QUIET, usePlatform } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 import { type EnrolledNode, insertEnvironment, insertNodes } from '../../support/scenes/fleet-parts.ts';

@@ -6,7 +6,7 @@ import { type Bus, createBus } from '../../../controller/platform/runtime/bus.ts
 import { createJobs } from '../../../controller/platform/runtime/jobs.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { createSecretStores } from '../../../controller/secrets/index.ts';
-import { systemClock } from '../../../reconcilers/engine/clock.ts';
+import { systemClock } from '../../../reconcilers/loops/clock.ts';
 import { localGuard } from '../fixtures/local-targets.ts';
 import { testDatabase } from './postgres.ts';
 import type { TestDb } from './test-db.ts';

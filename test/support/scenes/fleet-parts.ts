@@ -13,7 +13,7 @@ import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { type Bus, createBus } from '../../../controller/platform/runtime/bus.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { QUIET, type TestPlatform } from '../harness/platform.ts';
 
 export interface EnrolledNode {

@@ -12,7 +12,7 @@ import {
 import type { Context } from '../../../controller/platform/operation/context.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { createLease, type Lease } from '../../../controller/platform/runtime/lease.ts';
-import { type ManualClock, manualClock } from '../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import {
   createNotificationReconciler,
   type NotificationReconciler,

@@ -17,8 +17,8 @@ import type { Services } from '../../../controller/platform/operation/context.ts
 import { createBus } from '../../../controller/platform/runtime/bus.ts';
 import { createLease, type Lease } from '../../../controller/platform/runtime/lease.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
 import type { Forges } from '../../../reconcilers/forges/index.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { createPlanner, type Planner } from '../../../reconcilers/plan-view/index.ts';
 import {
   createPullRequestReconciler,

@@ -1,7 +1,7 @@
 /** Metrics of the last hours, as the recorder makes them of heartbeats. */
 import type { Knex } from 'knex';
 import { createRecorder, type MinuteStore } from '../../../controller/insight/telemetry/index.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { enrollNode } from '../agents/agent-client.ts';
 import { QUIET } from '../harness/platform.ts';
 import type { TwoTeams } from './two-teams.ts';

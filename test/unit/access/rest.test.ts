@@ -4,7 +4,7 @@ import {
   type Confirmation,
   restOf,
   restsAt,
-} from '../../../controller/identity/access/users/account-rest.ts';
+} from '../../../controller/identity/access/users/resting-account.ts';
 
 const DAY_MS = 86_400_000;
 const now = new Date('2026-03-31T12:00:00Z');

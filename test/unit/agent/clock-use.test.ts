@@ -2,9 +2,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { HeartbeatSchedule } from '../../../agent/link/heartbeat.ts';
+import { HeartbeatSchedule } from '../../../agent/link/heartbeat-schedule.ts';
 import { retryAfterMs } from '../../../agent/link/http.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 

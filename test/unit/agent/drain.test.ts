@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { readUndelivered } from '../../../agent/report/undelivered-events.ts';
 import { Drain, drainSecondsOf, killAfterMs } from '../../../agent/supervise/engine/drain.ts';
 import { engineEnvironment } from '../../../agent/supervise/engine/engine-environment.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 
 const labels = (id: string, type: string, more = '') =>
   `{${more}component_id="${id}",component_kind="sink",component_type="${type}",host="n1",stage="0"}`;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLogger } from '../../../agent/log.ts';
 import { EngineComponents, parseComponents } from '../../../agent/report/engine-inventory.ts';
-import { systemClock } from '../../../reconcilers/engine/clock.ts';
+import { systemClock } from '../../../reconcilers/loops/clock.ts';
 import { until } from '../../support/harness/until.ts';
 
 const LISTS = {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { LogFlusher, type LogSource, type LogsOutcome } from '../../../agent/link/log-flusher.ts';
 import { createLogger } from '../../../agent/log.ts';
 import { LogRing } from '../../../agent/report/log-ring.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import type { LogsRequest } from '../../../schemas/agent/protocol.ts';
 import { until } from '../../support/harness/until.ts';

@@ -17,7 +17,7 @@ import {
   resolveTapTarget,
 } from '../../../agent/observe/tap-target.ts';
 import { blanker } from '../../../agent/report/redact.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import { type SampleResult, SamplesRequest, TapEventsRequest } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';

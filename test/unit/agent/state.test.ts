@@ -8,7 +8,7 @@ import {
   statusOf,
   step,
   type TimerEvent,
-} from '../../../agent/supervise/lifecycle/pipeline-state.ts';
+} from '../../../agent/supervise/lifecycle/pipeline-transitions.ts';
 
 /** Carries effects out as a perfect machine would, apart from what the test decides. */
 function follow(

@@ -26,7 +26,7 @@ import { DataDirectory } from '../../../agent/supervise/files/data-directory.ts'
 import { lockDirectory } from '../../../agent/supervise/files/directory-lock.ts';
 import { Supervisor } from '../../../agent/supervise/supervisor.ts';
 import { freePort } from '../../../controller/demo/free-ports.ts';
-import { systemClock } from '../../../reconcilers/engine/clock.ts';
+import { systemClock } from '../../../reconcilers/loops/clock.ts';
 import { PipelineReport } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';
 import { until } from '../../support/harness/until.ts';

@@ -25,7 +25,7 @@ import { type UpdateParts, Updates } from '../../../agent/update/updates.ts';
 import { checkSignature, checkVersion, readPublicKey } from '../../../agent/update/verify.ts';
 import { watch } from '../../../agent/update/watchdog.ts';
 import { AGENT_VERSION } from '../../../agent/version.ts';
-import { manualClock, systemClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock, systemClock } from '../../../reconcilers/loops/clock.ts';
 import { patient } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
 

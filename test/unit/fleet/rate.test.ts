@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createRate } from '../../../controller/fleet/heartbeats/rate.ts';
+import { createRate } from '../../../controller/fleet/heartbeats/events-per-second.ts';
 
 describe('how many heartbeats come a second', () => {
   it('is what came in this second or the one before, and nothing after a pause', () => {

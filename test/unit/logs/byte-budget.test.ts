@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { createByteBudget } from '../../../controller/fleet/logs/byte-budget.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { createHeavySlots } from '../../../controller/platform/operation/heavy-slots.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 
 const LIMITS = { perKey: 2, total: 3, waitingPerKey: 2, waiting: 3, waitMs: 1_000, longMs: 5_000 };
 

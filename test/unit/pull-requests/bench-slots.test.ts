@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Binding } from '../../../controller/delivery/bindings/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
-import { manualClock } from '../../../reconcilers/engine/clock.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { createWorkspaceSlots, withWorkspace } from '../../../reconcilers/merge/workspace.ts';
 import { until } from '../../support/harness/until.ts';
 

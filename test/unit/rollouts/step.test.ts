@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { compareFigures } from '../../../controller/delivery/rollouts/decision/compare-figures.ts';
 import { type Rolling, type Step, step } from '../../../controller/delivery/rollouts/decision/next-step.ts';
 import {
   NODES_WATCHED,
   type NodeFacts,
   type Observed,
 } from '../../../controller/delivery/rollouts/decision/observe-nodes.ts';
-import { evaluateRollout } from '../../../controller/delivery/rollouts/decision/verdict.ts';
 import type { RolloutFigures } from '../../../schemas/api/delivery/rollouts.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -52,7 +52,7 @@ describe('the verdict on a canary', () => {
   ];
   for (const [reason, canary, verdict, control] of rows)
     it(`is ${verdict} where ${reason}`, () =>
-      expect(evaluateRollout(figures(canary), control ? figures(control) : none)).to.include({ verdict }));
+      expect(compareFigures(figures(canary), control ? figures(control) : none)).to.include({ verdict }));
 
   it('never calls a canary worse than the others that does as they do', () => {
     fc.assert(
@@ -61,7 +61,7 @@ describe('the verdict on a canary', () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         (n, part) => {
           const same = figures({ eventsIn: n, eventsOut: n, errors: Math.round(n * part) });
-          expect(evaluateRollout(same, same).verdict).to.equal('healthy');
+          expect(compareFigures(same, same).verdict).to.equal('healthy');
         },
       ),
     );

@@ -14,26 +14,26 @@ interface Import {
 /** Layers, from the lowest to the highest, each with the layers that it may import. The first that matches a path is its layer. */
 const LAYERS: readonly { layer: string; path: RegExp; may: readonly string[] }[] = [
   { layer: 'schemas', path: /^schemas\//, may: [] },
-  { layer: 'reconcile engine', path: /^reconcilers\/engine\//, may: ['schemas'] },
-  { layer: 'agent', path: /^agent\//, may: ['schemas', 'reconcile engine'] },
+  { layer: 'loops', path: /^reconcilers\/loops\//, may: ['schemas'] },
+  { layer: 'agent', path: /^agent\//, may: ['schemas', 'loops'] },
   { layer: 'engine example', path: /^examples\/engine\//, may: [] },
-  { layer: 'platform', path: /^controller\/(platform|database)\//, may: ['schemas', 'reconcile engine'] },
+  { layer: 'platform', path: /^controller\/(platform|database)\//, may: ['schemas', 'loops'] },
   {
     layer: 'composition',
     path: /^controller\/(main|cli|config)\.ts$|^controller\/(compose|config|demo|cli)\//,
-    may: ['schemas', 'reconcile engine', 'platform', 'domain', 'reconcilers', 'api', 'package'],
+    may: ['schemas', 'loops', 'platform', 'domain', 'reconcilers', 'api', 'package'],
   },
   {
     layer: 'domain',
     path: /^controller\/(identity|pipelines|fleet|delivery|secrets|insight|backups)\//,
-    may: ['schemas', 'reconcile engine', 'platform', 'package'],
+    may: ['schemas', 'loops', 'platform', 'package'],
   },
   {
     layer: 'reconcilers',
     path: /^reconcilers\//,
-    may: ['schemas', 'reconcile engine', 'platform', 'domain'],
+    may: ['schemas', 'loops', 'platform', 'domain'],
   },
-  { layer: 'api', path: /^api\//, may: ['schemas', 'reconcile engine', 'platform', 'domain', 'package'] },
+  { layer: 'api', path: /^api\//, may: ['schemas', 'loops', 'platform', 'domain', 'package'] },
   { layer: 'web', path: /^web\//, may: ['schemas'] },
   { layer: 'package', path: /^package\.json$/, may: [] },
 ];
@@ -58,7 +58,7 @@ const SUBDOMAINS: Readonly<Record<string, readonly string[]>> = {
 /** Folders of which each may import only those before it. What lies beside them in the parent may be imported by all. */
 const ORDERS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
   reconcilers: [
-    'engine',
+    'loops',
     'source',
     'kinds',
     'write-back',

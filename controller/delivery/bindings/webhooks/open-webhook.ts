@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Knex } from 'knex';
-import type { Clock } from '../../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../../reconcilers/loops/clock.ts';
 import { type Keyring, KeyringError } from '../../../platform/crypto/keyring.ts';
 import { unauthorized, unavailable } from '../../../platform/operation/errors.ts';
 import { openWebhookSecret } from '../forge/forge-secrets.ts';

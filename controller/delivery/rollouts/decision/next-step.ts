@@ -1,6 +1,7 @@
 /** What a rollout does next, from what was seen of it. Pure: the loop carries it out. */
 import type { RolloutVerdict } from '../../../../schemas/api/delivery/rollouts.ts';
 import { isActive, type RolloutRecord } from '../store.ts';
+import { compareFigures } from './compare-figures.ts';
 import {
   CRASHES,
   figuresOf,
@@ -11,7 +12,6 @@ import {
   observe,
   type Versions,
 } from './observe-nodes.ts';
-import { evaluateRollout } from './verdict.ts';
 
 export interface Step {
   /** `begin`: the window. */
@@ -81,7 +81,7 @@ export function step(rollout: Rolling, seen: readonly NodeFacts[], now: number):
   }
   const endsAt = (rollout.healthStartedAt?.getTime() ?? now) + rollout.windowMinutes * MINUTE_MS;
   if (now < endsAt) return wait(verdictOf('waiting', 'The window runs'));
-  const { verdict, message } = evaluateRollout(figuresOf(observed, 'canary'), figuresOf(observed, 'control'));
+  const { verdict, message } = compareFigures(figuresOf(observed, 'canary'), figuresOf(observed, 'control'));
   switch (verdict) {
     case 'unhealthy':
       return fail(message);

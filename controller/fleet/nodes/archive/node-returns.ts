@@ -2,7 +2,7 @@
  * Unarchives nodes whose agents connect again. The write runs in the background, so the agent's request does not wait for it.
  */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../../reconcilers/loops/clock.ts';
 import { writeAudit } from '../../../platform/operation/audit-writer.ts';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import type { Bus } from '../../../platform/runtime/bus.ts';

@@ -7,7 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Knex } from 'knex';
-import { type Clock, systemClock } from '../../../../reconcilers/engine/clock.ts';
+import { type Clock, systemClock } from '../../../../reconcilers/loops/clock.ts';
 import type { LabelMap } from '../../../../schemas/api/common.ts';
 import { parseToken, sameHash } from '../../../platform/crypto/tokens.ts';
 import type { Bus } from '../../../platform/runtime/bus.ts';

@@ -9,7 +9,6 @@ import {
   DEFAULT_ACCESS_POLICY,
 } from '../access-policy.ts';
 import { tokenExpiry } from '../tokens/personal-tokens-store.ts';
-import { restOf } from '../users/account-rest.ts';
 import {
   CONFIRMATION,
   confirmationOf,
@@ -17,6 +16,7 @@ import {
   STORED_POLICY,
   type StoredConfirmation,
 } from '../users/account-rest-store.ts';
+import { restOf } from '../users/resting-account.ts';
 import { toUser, type User, type UserRow } from '../users/users-store.ts';
 import { IDLE_HOURS } from './session-limits.ts';
 

@@ -1,5 +1,5 @@
 import { ACCESS_SETTING, type AccessPolicy } from '../access-policy.ts';
-import type { Confirmation } from './account-rest.ts';
+import type { Confirmation } from './resting-account.ts';
 
 /** Whether only break-glass accounts may use passwords: where a super admin has set it, and while a provider exists. */
 const ONLY_BY_PROVIDER = `(COALESCE((SELECT (value->>'onlyByProvider')::boolean FROM settings WHERE key = '${ACCESS_SETTING}'), false)

@@ -9,7 +9,7 @@ import {
   enableNonRepudiationChecks,
   type ServerMetadata,
 } from 'openid-client';
-import type { Clock } from '../../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../../reconcilers/loops/clock.ts';
 import { MOST_PROVIDERS } from '../../../../schemas/api/identity/identity-providers.ts';
 import type { Keyring } from '../../../platform/crypto/keyring.ts';
 import { sealingContext } from '../../../platform/crypto/sealed-columns.ts';

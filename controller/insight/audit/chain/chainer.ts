@@ -4,8 +4,8 @@
  * misses no row.
  */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../../reconcilers/engine/clock.ts';
-import { createRunLoop } from '../../../../reconcilers/engine/run-loop.ts';
+import type { Clock } from '../../../../reconcilers/loops/clock.ts';
+import { createRunLoop } from '../../../../reconcilers/loops/run-loop.ts';
 import { AUDIT_LOOP } from '../../../platform/operation/audit-writer.ts';
 import type { Context, Services } from '../../../platform/operation/context.ts';
 import { messageOf } from '../../../platform/operation/errors.ts';

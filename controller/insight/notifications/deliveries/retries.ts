@@ -1,5 +1,5 @@
 /** When a delivery is tried again, and when it is given up. */
-import { jitter } from '../../../../reconcilers/engine/backoff.ts';
+import { jitter } from '../../../../reconcilers/loops/backoff.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

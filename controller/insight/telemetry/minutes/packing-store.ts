@@ -1,6 +1,6 @@
 /** Packs hours that are over into one row per series, and reads packed and other minutes as one table. */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../../reconcilers/loops/clock.ts';
 import { type DayPartitions, dayOf, dayPartitions } from '../../../database/day-partitions.ts';
 import type { Logger } from '../../../platform/runtime/logger.ts';
 import { HOUR_MS } from '../record/growth.ts';

@@ -4,7 +4,7 @@
  * Counters are cumulative: the next reading makes up for a lost one.
  */
 import type { Knex } from 'knex';
-import type { Clock } from '../../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../../reconcilers/loops/clock.ts';
 import { messageOf } from '../../../platform/operation/errors.ts';
 import type { Logger } from '../../../platform/runtime/logger.ts';
 import type { MinuteStore } from '../minutes/minute-store.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { enqueueNotices } from '../../../../controller/insight/notifications/index.ts';
 import { createBus } from '../../../../controller/platform/runtime/bus.ts';
-import { systemClock } from '../../../../reconcilers/engine/clock.ts';
+import { systemClock } from '../../../../reconcilers/loops/clock.ts';
 import { QUIET } from '../../../support/harness/platform.ts';
 import { use } from '../../../support/harness/use.ts';
 import { WebhookReceiver } from '../../../support/servers/webhook-receiver.ts';

@@ -1,10 +1,10 @@
 /** The passes over one environment as its controller runs them: one at a time, with what the last ones have left. */
 import { findBinding } from '../../../../controller/delivery/bindings/index.ts';
 import { DomainError } from '../../../../controller/platform/operation/errors.ts';
-import { manualClock } from '../../../../reconcilers/engine/clock.ts';
-import { createRunLoop, type RunLoop } from '../../../../reconcilers/engine/run-loop.ts';
 import { type PassOptions, type PassResult, runPass } from '../../../../reconcilers/git/pass.ts';
 import { createPassMemory, type PassMemory } from '../../../../reconcilers/git/read/pass-memory.ts';
+import { manualClock } from '../../../../reconcilers/loops/clock.ts';
+import { createRunLoop, type RunLoop } from '../../../../reconcilers/loops/run-loop.ts';
 import type { BoundEnvironment } from '../bound-environment.ts';
 
 type Fence = NonNullable<PassOptions['ctx']['fence']>;

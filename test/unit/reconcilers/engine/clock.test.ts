@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { backoff, jitter } from '../../../../reconcilers/engine/backoff.ts';
-import { manualClock } from '../../../../reconcilers/engine/clock.ts';
+import { backoff, jitter } from '../../../../reconcilers/loops/backoff.ts';
+import { manualClock } from '../../../../reconcilers/loops/clock.ts';
 
 describe('the manual clock', () => {
   it('runs what falls due in order of time, at its time, and nothing that does not', () => {

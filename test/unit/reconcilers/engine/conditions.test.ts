@@ -4,7 +4,7 @@ import {
   type ConditionRecord,
   mergeConditions,
   sameConditions,
-} from '../../../../reconcilers/engine/conditions.ts';
+} from '../../../../reconcilers/loops/conditions.ts';
 
 const ORDER = ['Parsed', 'Validated', 'Applied'] as const;
 type Type = (typeof ORDER)[number];

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type ManualClock, manualClock } from '../../../../reconcilers/engine/clock.ts';
-import { createCoalescer } from '../../../../reconcilers/engine/coalesce.ts';
+import { type ManualClock, manualClock } from '../../../../reconcilers/loops/clock.ts';
+import { createCoalescer } from '../../../../reconcilers/loops/coalesce.ts';
 import {
   createLeaderLoop,
   type LeaderLoop,
   type LeaderLoopOptions,
   type LeaderPass,
   type LoopSignals,
-} from '../../../../reconcilers/engine/leader-loop.ts';
+} from '../../../../reconcilers/loops/leader-loop.ts';
 
 type Tx = string;
 type Listener = (signal: { loop: string; key: string; trigger: string; environmentId: string }) => void;

@@ -1,14 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type ManualClock, manualClock } from '../../../../reconcilers/engine/clock.ts';
+import { type ManualClock, manualClock } from '../../../../reconcilers/loops/clock.ts';
 import {
   createRunLoop,
   LoopStoppedError,
   type Pass,
   type RunLoop,
   type RunLoopOptions,
-} from '../../../../reconcilers/engine/run-loop.ts';
+} from '../../../../reconcilers/loops/run-loop.ts';
 
 interface StartedPass {
   key: string;

@@ -3,7 +3,7 @@
  * were made of are stored in Postgres: what is lost on the way is missing in charts, and in no sum of hours.
  */
 
-import type { Clock } from '../../../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../../../reconcilers/loops/clock.ts';
 import type {
   MetricsSeries,
   RateValues,

@@ -2,7 +2,7 @@
  * Sends batches of samples to a store, one after the other in their order. While the store is away, batches wait; of too many,
  * the oldest are dropped, counted and logged. Nothing else waits for it.
  */
-import type { Clock } from '../../../../../reconcilers/engine/clock.ts';
+import type { Clock } from '../../../../../reconcilers/loops/clock.ts';
 import { messageOf } from '../../../../platform/operation/errors.ts';
 import type { Logger } from '../../../../platform/runtime/logger.ts';
 import { readBounded } from './read-bounded.ts';

@@ -6,7 +6,7 @@ import type { Plan } from '../plan/plan.ts';
 import { applyAll } from './apply-changes.ts';
 import { recordUnwritten } from './record-unwritten.ts';
 import { clearNames, orphanAll, pruneAll } from './remove-objects.ts';
-import { openWork } from './work.ts';
+import { openWork } from './shared-state.ts';
 
 /** @param guarded Why nothing of the plan may be applied; null where it may. */
 export async function act(

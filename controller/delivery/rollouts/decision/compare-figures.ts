@@ -1,7 +1,7 @@
 /** What figures of a window say of a version. Pure. */
 import type { RolloutFigures } from '../../../../schemas/api/delivery/rollouts.ts';
 
-export interface RolloutVerdictResult {
+export interface Comparison {
   verdict: 'healthy' | 'unhealthy' | 'unsure';
   /** A sentence with the figures that decided. */
   message: string;
@@ -24,7 +24,7 @@ const MOST_ERRORS_ALONE = 0.05;
  * errors and discarded ones, of those that came in. The test of chance is the pooled two-proportion z-test; where the
  * share is worse and chance could still have done it, nobody can say yet.
  */
-export function evaluateRollout(canary: RolloutFigures, control: RolloutFigures): RolloutVerdictResult {
+export function compareFigures(canary: RolloutFigures, control: RolloutFigures): Comparison {
   if (canary.eventsIn < ENOUGH_EVENTS)
     return {
       verdict: 'unsure',
@@ -33,13 +33,13 @@ export function evaluateRollout(canary: RolloutFigures, control: RolloutFigures)
   return control.eventsIn < ENOUGH_EVENTS ? alone(canary) : against(canary, control);
 }
 
-function alone({ errorRate, eventsIn }: RolloutFigures): RolloutVerdictResult {
+function alone({ errorRate, eventsIn }: RolloutFigures): Comparison {
   const rate = errorRate ?? 0;
   const message = `${percent(rate)} of ${count(eventsIn)} events failed or were lost, and no other nodes to compare with`;
   return { verdict: rate > MOST_ERRORS_ALONE ? 'unhealthy' : 'healthy', message };
 }
 
-function against(canary: RolloutFigures, control: RolloutFigures): RolloutVerdictResult {
+function against(canary: RolloutFigures, control: RolloutFigures): Comparison {
   const [rate, usual] = [canary.errorRate ?? 0, control.errorRate ?? 0];
   const rates = `${percent(rate)} of ${count(canary.eventsIn)} events failed or were lost, ${percent(usual)} of ${count(control.eventsIn)} on the other nodes`;
   const isWorse = rate > usual + WORSE_BY && rate > usual * WORSE_TIMES;

@@ -1,13 +1,10 @@
-import type { Clock } from '../../reconcilers/engine/clock.ts';
-import type { HeartbeatRequest, HeartbeatResponse } from '../../schemas/agent/protocol.ts';
+/** When heartbeats go out: after each poll, and soon after a status has changed. */
+import type { Clock } from '../../reconcilers/loops/clock.ts';
 import { LIMITS } from '../limits.ts';
-import { parseHeartbeatReply } from './answers.ts';
-import { type Failure, request, requestFailure, statusFailure } from './http.ts';
 
 /** Lets the changes of one moment share a heartbeat, and still go out within 100 ms. */
 const STATUS_GATHER_MS = 25;
 const STATUS_PERIOD_MS = 1_000;
-const TIMEOUT_MS = 10_000;
 
 /** Why a heartbeat is due: a poll of the timer has ended, a pushed one has, or a status is another than before. */
 export type HeartbeatReason = 'poll' | 'push' | 'status';
@@ -73,31 +70,5 @@ export class HeartbeatSchedule {
       this.#sending = false;
       if (this.#dueAt !== Number.POSITIVE_INFINITY && !this.#stopped) this.#arm();
     }
-  }
-}
-
-export type HeartbeatOutcome =
-  | { type: 'accepted'; reply: HeartbeatResponse }
-  | ({ type: 'failed' } & Failure);
-
-export async function sendHeartbeat(
-  url: string,
-  token: string,
-  body: HeartbeatRequest,
-  timeoutMs = TIMEOUT_MS,
-): Promise<HeartbeatOutcome> {
-  try {
-    const answer = await request(`${url}/api/agent/heartbeat`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      timeoutMs,
-      maxBytes: 1024 * 1024,
-    });
-    if (answer.status >= 200 && answer.status < 300)
-      return { type: 'accepted', reply: parseHeartbeatReply(answer.text) };
-    return { type: 'failed', ...statusFailure(answer) };
-  } catch (error) {
-    return { type: 'failed', ...requestFailure(error) };
   }
 }
