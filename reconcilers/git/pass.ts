@@ -23,7 +23,8 @@ import { countOfKinds } from './plan/changed-manifests.ts';
 import { guardsOf, observe, planOf } from './plan/compute-plan.ts';
 import { verdictOf } from './plan/verdict.ts';
 import { createPassMemory, type PassMemory } from './read/pass-memory.ts';
-import { record, recordFailure } from './record/record.ts';
+import { record } from './record/record.ts';
+import { recordFailure } from './record/record-failure.ts';
 import { settleProposals } from './record/settle-proposals.ts';
 
 export type { PassOptions, PassResult } from './pass-types.ts';

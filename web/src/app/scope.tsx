@@ -56,21 +56,30 @@ export type PlaceLookup =
 export function usePlaceLookup(environmentId: string | null): PlaceLookup {
   const teams = useQuery(queries.teams());
   const lists = useQueries({ queries: (teams.data ?? []).map((team) => queries.environments(team.id)) });
-  const failed = [teams, ...lists].find((query) => query.isError && !query.data);
-  if (failed) return { kind: 'failed', error: failed.error, retry: () => void failed.refetch() };
-  if (!teams.data) return { kind: 'loading' };
-
-  const byTeam = teams.data.map((team, index) => ({
+  const byTeam = (teams.data ?? []).map((team, index) => ({
     team,
     environments: [...(lists[index]?.data ?? [])].sort(inOrder),
   }));
-  for (const { team, environments } of byTeam) {
-    const environment = environments.find(({ id }) => id === environmentId);
-    // A team that has just been made has no list yet: the page, and what was typed into it, must not go for that.
-    if (environment) return { kind: 'found', place: { team, environment, environments, teams: byTeam } };
-  }
-  if (lists.some((list) => !list.data)) return { kind: 'loading' };
-  const fallback = byTeam.flatMap(({ environments }) => environments)[0];
+  const environments = byTeam.flatMap((one) => one.environments);
+  const environment = environments.find(({ id }) => id === environmentId);
+  const areAllRead = teams.data !== undefined && lists.every((list) => list.data);
+  const isMissing = areAllRead && environmentId !== null && !environment;
+  // One that was made a moment ago is in no list of before: they are read once more before it counts as unknown.
+  const reread = useQuery({
+    queryKey: ['environments read again', environmentId],
+    queryFn: () => Promise.all([teams, ...lists].map((list) => list.refetch())).then(() => true),
+    enabled: isMissing,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+
+  const failed = [teams, ...lists].find((query) => query.isError && !query.data);
+  if (failed) return { kind: 'failed', error: failed.error, retry: () => void failed.refetch() };
+  // A team that has just been made has no list yet: the page, and what was typed into it, must not go for that.
+  const home = environment && byTeam.find((one) => one.environments.includes(environment));
+  if (home) return { kind: 'found', place: { ...home, environment, teams: byTeam } };
+  if (!areAllRead || (isMissing && !reread.data)) return { kind: 'loading' };
+  const fallback = environments[0];
   if (!fallback) return { kind: 'none', team: byTeam[0]?.team ?? null };
   return { kind: 'unknown', fallback };
 }
