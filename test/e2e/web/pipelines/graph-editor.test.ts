@@ -113,6 +113,20 @@ describe('the graph editor', function () {
     await page.mouse.up();
   }
 
+  it('leaves the address alone when it opens, which somebody may be leaving for another page', async () => {
+    const { id } = await made();
+    await page.goto(session.at('pipelines'), LOAD);
+    await page.evaluate(`(() => {
+      const change = history.replaceState.bind(history);
+      window.replaced = [];
+      history.replaceState = (...given) => { window.replaced.push(given[2]); change(...given); };
+    })()`);
+    await page.goto(session.at(`pipelines/${id}/edit`));
+    await page.getByRole('heading', { name: 'Draw a pipeline' }).waitFor();
+    await page.getByRole('region', { name: 'Sources' }).waitFor();
+    expect(await page.evaluate('window.replaced')).to.deep.equal([]);
+  });
+
   it('draws a pipeline from nothing by keys alone, fills forms, sees the YAML, mends a problem and saves', async () => {
     const { id } = await made();
     await open(id);

@@ -125,7 +125,7 @@ describe('pipelines made by hand', function () {
     await page.goto(session.at(`pipelines/${id}${query}`));
     await page.getByRole('group', { name: /^Gate of/ }).waitFor();
   }
-  /** Its dialog hides the page behind it from roles, so nothing of that page is waited for. */
+  /** The page with its dialog on top. */
   async function openDeploy(id: string, name: string, query = ''): Promise<Locator> {
     await page.goto(session.at(`pipelines/${id}?deploy=1${query}`));
     const form = dialog(`Deploy ${name}`);

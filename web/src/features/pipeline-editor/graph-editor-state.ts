@@ -69,13 +69,15 @@ export function useGraphEditor(
 
   const [panel, show] = useState(() => panelNamed(params.get('panel')));
   const selectedKey = selectedNode(state)?.componentKey ?? null;
+  const written = params.toString();
   // In one place: of two changes of the address at one time, the second would undo the first.
   useEffect(() => {
     const next = new URLSearchParams();
     if (selectedKey !== null) next.set('component', selectedKey);
     if (panel !== null) next.set('panel', panel);
-    setParams(next, { replace: true, preventScrollReset: true });
-  }, [selectedKey, panel, setParams]);
+    // Another page may be on its way already, whose address this would take back.
+    if (next.toString() !== written) setParams(next, { replace: true, preventScrollReset: true });
+  }, [selectedKey, panel, written, setParams]);
 
   const change = useCallback(({ word, burst, change: apply, select }: Change): void => {
     refuse('');
