@@ -139,9 +139,10 @@ describe('dashboards', () => {
     });
     expect(mine?.gate).to.deep.equal(status.gate);
     expect(mine?.passes.length).to.be.within(1, 5);
-    const applied = mine?.passes.find(({ outcome }) => outcome === 'applied');
-    expect(applied?.commit).to.include({ author: 'Ada Example', subject: 'change' });
-    expect(applied?.counts).to.include({ created: 1 });
+    // Passes that put back what cases before have changed may follow it.
+    const first = mine?.passes.find(({ counts }) => counts?.created === 1);
+    expect(first?.outcome).to.equal('applied');
+    expect(first?.commit).to.include({ author: 'Ada Example', subject: 'change' });
   });
 
   it('tell of manifests that were refused, twenty at most, and how many there are', async () => {

@@ -39,7 +39,7 @@ export async function deployGraph(person: TestUser, environmentId: string, name:
   return id;
 }
 
-/** Tells of the pipeline, and waits until it is known. Nobody misses the node for half an hour, however slow the machine is. */
+/** Tells of the pipeline, and waits until it is known. Nobody misses the node for a minute and a half, on a slow machine too. */
 export async function report(
   test: TestController,
   node: TestNode,
@@ -50,7 +50,7 @@ export async function report(
   let sentAt = new Date();
   const body = heartbeat({
     pipelines: [{ pipelineId, version: 1, status }],
-    pollIntervalMs: 600_000,
+    pollIntervalMs: 30_000,
     ...more,
   });
   // A pipeline that was made a moment ago may not be known yet, and the rest of the heartbeat is stored all the same.
