@@ -325,8 +325,8 @@ describe('live taps', () => {
           await test
             .db('taps')
             .where({ id: tapId })
-            .update({ created_at: new Date(Date.now() - 100_000) });
-          await test.db('node_presence').update({ heard_at: new Date(Date.now() - 100_000) });
+            .update({ created_at: new Date(Date.now() - 200_000) });
+          await test.db('node_presence').update({ heard_at: new Date(Date.now() - 200_000) });
         },
       ],
     ];
