@@ -54,5 +54,30 @@ export function connect(url: string, options: ConnectOptions = {}): Database {
     // What goes wrong is thrown as well; knex would print it, with a stack, past our logger.
     log: { warn() {}, error() {}, deprecate() {}, debug() {} },
   });
+  rejectOnceClosing(db.client);
   return db;
+}
+
+/** What of knex's client is ours to change; its types name none of it. */
+interface PoolClient {
+  acquireConnection(): Promise<unknown>;
+  destroy(callback?: unknown): Promise<void>;
+}
+
+/**
+ * The pool (tarn) keeps who asks while it is being closed until `acquireConnectionTimeout` is over. Such a query is rejected
+ * at once, as it is once the pool is closed.
+ */
+function rejectOnceClosing(client: PoolClient): void {
+  const acquire = client.acquireConnection.bind(client);
+  const destroy = client.destroy.bind(client);
+  let isClosing = false;
+  client.acquireConnection = async () => {
+    if (isClosing) throw new Error('the connections to the database are being closed');
+    return acquire();
+  };
+  client.destroy = (callback) => {
+    isClosing = true;
+    return destroy(callback);
+  };
 }

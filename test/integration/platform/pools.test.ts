@@ -50,6 +50,21 @@ describe('the pools of a controller', () => {
     expect(await silenceOf(pools.background)).to.equal(900_000);
   });
 
+  it('reject at once what asks while they are being closed', async () => {
+    const closing = connect(database.url, { poolSize: 1, name: 'headgate-test' });
+    const busy = await closing.transaction();
+    const closed = closing.destroy();
+    const outcome = closing('nodes')
+      .count()
+      .then(
+        () => 'answered',
+        (error: Error) => error.message,
+      );
+    expect(await outcome).to.equal('the connections to the database are being closed');
+    await busy.rollback();
+    await closed;
+  });
+
   it('give a lock of one pool no connection of another', async () => {
     const held = await pools.background.transaction();
     try {
