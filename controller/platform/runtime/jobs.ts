@@ -5,6 +5,7 @@ import {
   makeWorkerUtils,
   type Runner,
   run,
+  type TaskList,
   type WorkerEvents,
   Logger as WorkerLogger,
 } from 'graphile-worker';
@@ -59,16 +60,27 @@ function openPool(url: string, max: number, lockTimeoutMs = 0): pg.Pool {
 
 const delayAfter = backoff({ firstMs: 1_000, capMs: 30_000 });
 
+/**
+ * The queue never forgets the options that a runner was started with: this list holds nothing but the map, which `stop`
+ * empties.
+ */
+function taskListOf(tasks: Map<string, JobHandler>): TaskList {
+  const run = (name: string) => async (payload: unknown) =>
+    tasks.get(name)?.((payload ?? {}) as Record<string, unknown>);
+  return Object.fromEntries([...tasks.keys()].map((name) => [name, run(name)]));
+}
+
 export function createJobs(options: { url: string; log: Logger }): Jobs {
   const { log } = options;
   const stopping = new AbortController();
-  let current: { runner: Runner; id: string } | null = null;
+  let current: { runner: Runner; id: string; events: WorkerEvents } | null = null;
   let pool: pg.Pool | null = null;
   let kept: Promise<void> = Promise.resolve();
+  const tasks = new Map<string, JobHandler>();
   /** Ids of runners that gave up, under which jobs may still be locked; the queue itself waits four hours with those. */
   const abandoned: string[] = [];
 
-  async function startRunner(pgPool: pg.Pool, handlers: Record<string, JobHandler>) {
+  async function startRunner(pgPool: pg.Pool) {
     if (abandoned.length > 0) {
       await pgPool.query(`SELECT ${JOBS_SCHEMA}.force_unlock_workers($1)`, [abandoned]);
       abandoned.length = 0;
@@ -92,32 +104,28 @@ export function createJobs(options: { url: string; log: Logger }): Jobs {
       events,
       // Unbatched, the end of a job is written by a promise that nobody awaits: one lost connection would end the process.
       preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-      taskList: Object.fromEntries(
-        Object.entries(handlers).map(([name, handler]) => [
-          name,
-          async (payload: unknown) => handler((payload ?? {}) as Record<string, unknown>),
-        ]),
-      ),
+      taskList: taskListOf(tasks),
     });
     runner.promise.catch(() => {});
     void firstLook.promise.then(async (found) => {
       if (!found) await runner.stop().catch(() => {});
     });
-    return { runner, id };
+    return { runner, id, events };
   }
 
   /** A runner that could not write the end of a job stops for good, and another one takes its place. */
-  async function keepRunning(pgPool: pg.Pool, handlers: Record<string, JobHandler>): Promise<void> {
+  async function keepRunning(pgPool: pg.Pool): Promise<void> {
     for (let failures = 0; !stopping.signal.aborted; ) {
       if (current) {
         const reason = await current.runner.promise.then(() => 'it ended', messageOf);
+        current.events.removeAllListeners();
         abandoned.push(current.id);
         current = null;
         if (stopping.signal.aborted) return;
         log.warn({ reason }, 'the job runner gave up, another one is started');
       }
       try {
-        current = await startRunner(pgPool, handlers);
+        current = await startRunner(pgPool);
         failures = 0;
       } catch (error) {
         failures += 1;
@@ -135,9 +143,10 @@ export function createJobs(options: { url: string; log: Logger }): Jobs {
       );
     },
     async start(handlers) {
+      for (const [name, handler] of Object.entries(handlers)) tasks.set(name, handler);
       pool = openPool(options.url, 3);
-      current = await startRunner(pool, handlers);
-      kept = keepRunning(pool, handlers);
+      current = await startRunner(pool);
+      kept = keepRunning(pool);
     },
     async stop() {
       stopping.abort();
@@ -146,6 +155,8 @@ export function createJobs(options: { url: string; log: Logger }): Jobs {
       // One that was just being started.
       await current?.runner.stop().catch(() => {});
       await pool?.end().catch(() => {});
+      current?.events.removeAllListeners();
+      tasks.clear();
     },
   };
 }

@@ -1,6 +1,8 @@
 /** Jobs: done once asked for in a transaction that committed, through whatever happens to the connection. */
 
 import { Writable } from 'node:stream';
+import v8 from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { connect } from '../../../controller/database/connect.ts';
 import { createJobs, type JobHandler, type Jobs } from '../../../controller/platform/runtime/jobs.ts';
@@ -131,4 +133,24 @@ describe('jobs', function () {
     });
     await until(async () => (await waiting()) === 0, { what: 'the queue to be empty' });
   });
+
+  it('hold nothing of their handlers once they have stopped', async () => {
+    const own = createJobs({ url: database.url, log: createLogger('silent') });
+    const held = await startHolding(own);
+    await own.stop();
+    collectGarbage();
+    expect(held.deref(), 'what the handler of a stopped queue holds').to.equal(undefined);
+  });
 });
+
+/** In a function of its own: what a frame has seen is alive as long as the frame. */
+async function startHolding(jobs: Jobs): Promise<WeakRef<object>> {
+  const large = { rows: Array.from({ length: 1_000 }, (_, index) => index) };
+  await jobs.start({ work: async () => void large.rows.length });
+  return new WeakRef(large);
+}
+
+function collectGarbage(): void {
+  v8.setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}

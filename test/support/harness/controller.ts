@@ -42,13 +42,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
   const database = options.databaseUrl ? null : await testDatabase();
   const databaseUrl = options.databaseUrl ?? database?.url ?? '';
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'headgate-api-'));
-  let log = '';
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      log += chunk.toString('utf8');
-      done();
-    },
-  });
+  const { sink, text } = logSink();
   const config: Config = {
     host: '127.0.0.1',
     port: 0,
@@ -98,7 +92,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
       config: { ...config, port: controller.port, baseUrl: controller.url },
       db,
       databaseUrl,
-      log: () => log,
+      log: text,
       root: () => signIn(url, ROOT.email, ROOT.password),
       async stop() {
         await controller.stop();
@@ -109,6 +103,18 @@ export async function startTestController(options: TestControllerOptions = {}): 
     await clean();
     throw error;
   }
+}
+
+/** Apart from the controller, which a logger that somebody holds on to would hold on to as well. */
+export function logSink(): { sink: Writable; text(): string } {
+  let log = '';
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      log += chunk.toString('utf8');
+      done();
+    },
+  });
+  return { sink, text: () => log };
 }
 
 /** One for all cases of a suite. */

@@ -1,13 +1,12 @@
 /** `headgate serve`, as a process or in this one. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { readConfig } from '../../../controller/config.ts';
 import { startController } from '../../../controller/main.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { LOCAL_TARGETS } from '../fixtures/local-targets.ts';
 import { CHEAP } from '../users/passwords.ts';
-import { ROOT } from './controller.ts';
+import { logSink, ROOT } from './controller.ts';
 import { freePort } from './headgate.ts';
 import { until } from './until.ts';
 
@@ -47,13 +46,7 @@ const variablesOf = (
 /** In this process, set up by the same variables: what need not be ended by a signal starts in a tenth of the time. */
 export async function serveInProcess(dataDir: string, options: ServeOptions = {}): Promise<Replica> {
   const port = options.port ?? (await freePort());
-  let output = '';
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      output += chunk.toString('utf8');
-      done();
-    },
-  });
+  const { sink, text } = logSink();
   const controller = await startController(readConfig(variablesOf(dataDir, port, options)), {
     log: createLogger('info', sink),
     passwordCost: CHEAP,
@@ -62,7 +55,7 @@ export async function serveInProcess(dataDir: string, options: ServeOptions = {}
   return {
     url: `http://127.0.0.1:${port}`,
     pid: process.pid,
-    output: () => output,
+    output: text,
     up: () => ended === null,
     async end() {
       ended ??= controller.stop();
