@@ -10,8 +10,13 @@ const METHODS = 'GET, HEAD, OPTIONS';
 
 /** Open to every origin and without a key: it tells nothing of what is stored here. */
 export function openApiRoutes(handler: RequestHandler): Middleware {
-  const text = JSON.stringify(describeApi({ baseUrl: handler.baseUrl, cookieName: handler.cookie.name }));
-  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+  let rendered: { text: string; etag: string } | undefined;
+  /** On the first request: it takes a tenth of a second, which a start would wait for. */
+  const render = () => {
+    const text = JSON.stringify(describeApi({ baseUrl: handler.baseUrl, cookieName: handler.cookie.name }));
+    const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+    return { text, etag };
+  };
 
   return async (ctx, next) => {
     if (ctx.path !== PATH) return next();
@@ -30,15 +35,16 @@ export function openApiRoutes(handler: RequestHandler): Middleware {
       ctx.body = { error: `${ctx.method} is not for ${PATH}; it takes ${METHODS}`, code };
       return;
     }
+    rendered ??= render();
     ctx.set('Access-Control-Expose-Headers', 'ETag');
     ctx.set('Cache-Control', 'no-cache');
-    ctx.set('ETag', etag);
+    ctx.set('ETag', rendered.etag);
     ctx.status = 200;
     if (ctx.fresh) {
       ctx.status = 304;
       return;
     }
     ctx.type = 'application/json';
-    ctx.body = text;
+    ctx.body = rendered.text;
   };
 }

@@ -66,7 +66,8 @@ describe('embedded Postgres', function () {
       postgres.url,
       `select current_database() as database, current_setting('server_encoding') as encoding,
         current_setting('listen_addresses') as listens, current_setting('unix_socket_directories') as sockets,
-        current_setting('fsync') as fsync, current_setting('synchronous_commit') as commits, lower('ÄÖ') as folded`,
+        current_setting('fsync') as fsync, current_setting('synchronous_commit') as commits, lower('ÄÖ') as folded,
+        (select split_part(rolpassword, ':', 1) from pg_authid where rolname = current_user) as login`,
     );
     expect(row).to.deep.equal({
       database: 'headgate',
@@ -76,6 +77,7 @@ describe('embedded Postgres', function () {
       fsync: 'on',
       commits: 'on',
       folded: 'äö',
+      login: 'SCRAM-SHA-256$1',
     });
     const wrong = new URL(postgres.url);
     wrong.password = 'guess';
