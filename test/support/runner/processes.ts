@@ -6,7 +6,6 @@ const TICKS_PER_SECOND = 100;
 
 interface ProcessStat {
   pid: number;
-  parent: number;
   state: string;
   /** Seconds of the process itself, user and system. */
   own: number;
@@ -32,42 +31,48 @@ function statOf(pid: number): ProcessStat | null {
     indexes.reduce((sum, index) => sum + Number(fields[index]), 0) / TICKS_PER_SECOND;
   return {
     pid,
-    parent: Number(fields[1]),
     state: fields[0] ?? '',
     own: seconds(11, 12),
     reaped: seconds(13, 14),
   };
 }
 
-function allProcesses(): ProcessStat[] {
-  let names: string[];
+/** Pids of the children that each thread of a process has started: asking for the parent of every process takes longer. */
+function childPids(pid: number): number[] {
   try {
-    names = readdirSync('/proc');
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) => childPidsOfThread(pid, thread));
   } catch {
     return [];
   }
-  return names
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => statOf(Number(name)))
+}
+
+function childPidsOfThread(pid: number, thread: string): number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
+    return text.split(' ').filter(Boolean).map(Number);
+  } catch {
+    return []; // it has ended meanwhile
+  }
+}
+
+const childrenIn = (pid: number): ProcessStat[] =>
+  childPids(pid)
+    .map(statOf)
     .filter((stat) => stat !== null);
+
+/** Direct and indirect children, the nearest first. */
+function descendantsIn(pid: number): ProcessStat[] {
+  const children = childrenIn(pid);
+  return [...children, ...children.flatMap((child) => descendantsIn(child.pid))];
 }
 
-/** Direct and indirect children that are alive, the nearest first. */
-function descendantsIn(processes: readonly ProcessStat[], pid: number): ProcessStat[] {
-  const children = processes.filter(({ parent }) => parent === pid);
-  return [...children, ...children.flatMap((child) => descendantsIn(processes, child.pid))];
-}
-
-export function descendantsOf(pid: number): number[] {
-  return descendantsIn(allProcesses(), pid).map((one) => one.pid);
-}
+export const descendantsOf = (pid: number): number[] => descendantsIn(pid).map((one) => one.pid);
 
 /** Direct children that are alive; a zombie has ended. */
-export function childrenOf(pid: number): number[] {
-  return allProcesses()
-    .filter(({ parent, state }) => parent === pid && state !== 'Z')
+export const childrenOf = (pid: number): number[] =>
+  childrenIn(pid)
+    .filter(({ state }) => state !== 'Z')
     .map((one) => one.pid);
-}
 
 export function commandLineOf(pid: number): string {
   try {
@@ -79,10 +84,9 @@ export function commandLineOf(pid: number): string {
 
 /** What a process and all that it started has used so far. Children that detached from it are missing. */
 export function cpuOf(pid: number): CpuSeconds {
-  const processes = allProcesses();
-  const self = processes.find((one) => one.pid === pid);
+  const self = statOf(pid);
   if (!self) return { own: 0, children: 0 };
-  const living = descendantsIn(processes, pid).reduce((sum, one) => sum + one.own + one.reaped, 0);
+  const living = descendantsIn(pid).reduce((sum, one) => sum + one.own + one.reaped, 0);
   return { own: self.own, children: self.reaped + living };
 }
 

@@ -1,5 +1,4 @@
 /** A git server over HTTP(S), by the real `git http-backend`, that can be as bad as servers get. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import * as http from 'node:http';
@@ -10,6 +9,7 @@ import { join } from 'node:path';
 import { commit, createBareRepository, type ImportedCommit } from '../clients/fast-import.ts';
 import { LEAF, LEAF_KEY } from '../fixtures/certificates.ts';
 import { useEach } from '../harness/use.ts';
+import { runGitBackend } from './git-backend/run-git-backend.ts';
 
 export interface GitServerOptions {
   tls?: boolean;
@@ -142,49 +142,37 @@ export class GitServer {
     response.once('close', () => clearInterval(drip));
   }
 
-  #backend(
+  async #backend(
     request: http.IncomingMessage,
     url: URL,
     body: Buffer,
   ): Promise<{ head: { status: number; headers: Record<string, string> }; rest: Buffer }> {
-    return new Promise((resolve, reject) => {
-      const child = spawn('git', ['http-backend'], {
-        env: {
-          PATH: process.env.PATH ?? '',
-          GIT_CONFIG_NOSYSTEM: '1',
-          GIT_CONFIG_GLOBAL: '/dev/null',
-          GIT_PROJECT_ROOT: this.root,
-          GIT_HTTP_EXPORT_ALL: '1',
-          PATH_INFO: url.pathname,
-          REQUEST_METHOD: request.method ?? '',
-          QUERY_STRING: url.search.slice(1),
-          CONTENT_TYPE: request.headers['content-type'] ?? '',
-          HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
-          GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
-          REMOTE_USER: 'somebody',
-          REMOTE_ADDR: '127.0.0.1',
-        },
-        stdio: ['pipe', 'pipe', 'ignore'],
-      });
-      const chunks: Buffer[] = [];
-      child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-      child.on('error', reject);
-      child.stdin.on('error', () => {});
-      child.stdin.end(body);
-      child.on('close', () => {
-        const all = Buffer.concat(chunks);
-        const end = all.indexOf('\r\n\r\n');
-        const headers: Record<string, string> = {};
-        let status = 200;
-        for (const line of all.toString('latin1', 0, Math.max(end, 0)).split('\r\n')) {
-          const colon = line.indexOf(':');
-          const value = line.slice(colon + 1).trim();
-          if (/^status$/i.test(line.slice(0, colon))) status = Number.parseInt(value, 10);
-          else if (colon > 0) headers[line.slice(0, colon)] = value;
-        }
-        resolve({ head: { status, headers }, rest: all.subarray(end + 4) });
-      });
-    });
+    const env = {
+      PATH: process.env.PATH ?? '',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_PROJECT_ROOT: this.root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      PATH_INFO: url.pathname,
+      REQUEST_METHOD: request.method ?? '',
+      QUERY_STRING: url.search.slice(1),
+      CONTENT_TYPE: request.headers['content-type'] ?? '',
+      HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+      REMOTE_USER: 'somebody',
+      REMOTE_ADDR: '127.0.0.1',
+    };
+    const all = await runGitBackend(env, body);
+    const end = all.indexOf('\r\n\r\n');
+    const headers: Record<string, string> = {};
+    let status = 200;
+    for (const line of all.toString('latin1', 0, Math.max(end, 0)).split('\r\n')) {
+      const colon = line.indexOf(':');
+      const value = line.slice(colon + 1).trim();
+      if (/^status$/i.test(line.slice(0, colon))) status = Number.parseInt(value, 10);
+      else if (colon > 0) headers[line.slice(0, colon)] = value;
+    }
+    return { head: { status, headers }, rest: all.subarray(end + 4) };
   }
 }
 
