@@ -2,12 +2,10 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
-import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { type Controller, startController } from '../../controller/main.ts';
 import { NO_PROXIES } from '../../controller/platform/net/proxies.ts';
 import type { Signal } from '../../controller/platform/runtime/bus.ts';
-import { createLogger } from '../../controller/platform/runtime/logger.ts';
 import { enrollNode, heartbeat, type TestNode } from '../support/agents/agent-client.ts';
 import { type HttpResponse, send } from '../support/clients/http.ts';
 import { ROOT } from '../support/harness/controller.ts';
@@ -18,6 +16,7 @@ import {
   postmastersOf,
   processesBelow,
 } from '../support/harness/embedded-cluster.ts';
+import { logInto } from '../support/harness/recorded-log.ts';
 import { until } from '../support/harness/until.ts';
 import { enrollmentToken } from '../support/scenes/places.ts';
 import { testEnvironment } from '../support/scenes/two-teams.ts';
@@ -25,12 +24,6 @@ import { signIn, type TestUser } from '../support/users/person.ts';
 
 /** A whole controller with an embedded Postgres of its own. */
 function startOn(dataDir: string, logged: (text: string) => void): Promise<Controller> {
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      logged(chunk.toString('utf8'));
-      done();
-    },
-  });
   return startController(
     {
       host: '127.0.0.1',
@@ -58,7 +51,7 @@ function startOn(dataDir: string, logged: (text: string) => void): Promise<Contr
       metricsStore: null,
       smtp: null,
     },
-    { log: createLogger('info', sink) },
+    { log: logInto('info', logged) },
   );
 }
 

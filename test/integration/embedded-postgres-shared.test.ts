@@ -5,13 +5,11 @@ import { rmSync } from 'node:fs';
 import { appendFile, rename, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import {
   joinEmbeddedPostgres,
   type SharedPostgres,
 } from '../../controller/database/embedded/shared-postgres.ts';
-import { createLogger } from '../../controller/platform/runtime/logger.ts';
 import {
   ask,
   clusterFolder,
@@ -23,6 +21,7 @@ import {
   startMember,
   untilAnswers,
 } from '../support/harness/embedded-cluster.ts';
+import { logInto } from '../support/harness/recorded-log.ts';
 import { until } from '../support/harness/until.ts';
 
 describe('an embedded Postgres that is shared', function () {
@@ -50,13 +49,11 @@ describe('an embedded Postgres that is shared', function () {
   });
 
   async function joinHere(settings: Record<string, string> = {}): Promise<SharedPostgres> {
-    const sink = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        log += chunk.toString('utf8');
-        done();
-      },
+    const postgres = await joinEmbeddedPostgres({
+      dataDir,
+      log: logInto('info', (text) => (log += text)),
+      settings,
     });
-    const postgres = await joinEmbeddedPostgres({ dataDir, log: createLogger('info', sink), settings });
     cleanups.push(() => postgres.leave());
     return postgres;
   }

@@ -1,11 +1,10 @@
 /** E-mail, by a real mail server: with and without passwords and TLS, and what it rejects. */
 
-import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { endpointDeliveryOperations } from '../../../controller/insight/notifications/index.ts';
 import { createMailer } from '../../../controller/platform/net/mail/mailer.ts';
 import type { SmtpConfig } from '../../../controller/platform/net/mail/smtp-config.ts';
-import { createLogger } from '../../../controller/platform/runtime/logger.ts';
+import { logInto } from '../../support/harness/recorded-log.ts';
 import { HOUR, MINUTE, SECOND, useNotificationScene } from '../../support/scenes/notifications.ts';
 import { SmtpReceiver, type SmtpReceiverOptions } from '../../support/servers/smtp-receiver.ts';
 
@@ -24,15 +23,9 @@ describe('a notification by e-mail', () => {
   const serve = async (options: SmtpReceiverOptions = {}, more: Partial<SmtpConfig> = {}) => {
     const server = await SmtpReceiver.start(options);
     servers.push(server);
-    const sink = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        log += chunk.toString();
-        done();
-      },
-    });
     scene.scene.services.mailer = createMailer({
       smtp: server.config(more),
-      log: createLogger('debug', sink),
+      log: logInto('debug', (text) => (log += text)),
     });
     return server;
   };

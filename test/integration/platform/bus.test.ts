@@ -1,13 +1,12 @@
 /** Signals between parts and replicas: with the commit, not without it, and never silently lost. */
-import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { unlessAway } from '../../../controller/database/errors.ts';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { type Bus, createBus, type NamedBus, type Signal } from '../../../controller/platform/runtime/bus.ts';
-import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { QUIET, usePlatform } from '../../support/harness/platform.ts';
+import { recordedLog } from '../../support/harness/recorded-log.ts';
 import { until } from '../../support/harness/until.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/servers/tcp-proxy.ts';
 
@@ -234,14 +233,8 @@ describe('the bus', () => {
 
   it('hears every signal once after a server that hung up on it while it connected', async () => {
     const proxy = await startTcpProxy(platform.url);
-    let log = '';
-    const sink = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        log += chunk.toString('utf8');
-        done();
-      },
-    });
-    const bus = createBus({ url: proxy.url, log: createLogger('warn', sink) });
+    const { log, text } = recordedLog('warn');
+    const bus = createBus({ url: proxy.url, log });
     const signals: Signal[] = [];
     bus.on('wake', (signal) => signals.push(signal));
     bus.on('resync', (signal) => signals.push(signal));
@@ -256,7 +249,7 @@ describe('the bus', () => {
       expect(signals).to.deep.equal([{ type: 'resync' }, once]);
       expect(proxy.count()).to.equal(1);
       // What is told twice is also tried twice, and ends in two connections.
-      expect(log.match(/reconnecting/g)).to.have.length(1);
+      expect(text().match(/reconnecting/g)).to.have.length(1);
     } finally {
       await bus.stop();
       await proxy.close();

@@ -1,6 +1,5 @@
 /** Jobs: done once asked for in a transaction that committed, through whatever happens to the connection. */
 
-import { Writable } from 'node:stream';
 import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
@@ -8,6 +7,7 @@ import { connect } from '../../../controller/database/connect.ts';
 import { createJobs, type JobHandler, type Jobs } from '../../../controller/platform/runtime/jobs.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
+import { logInto } from '../../support/harness/recorded-log.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
 
@@ -26,13 +26,7 @@ describe('jobs', function () {
     db = connect(database.url, { name: 'headgate-test' });
     log = '';
     done = [];
-    const sink = new Writable({
-      write(chunk: Buffer, _encoding, next) {
-        log += chunk.toString('utf8');
-        next();
-      },
-    });
-    jobs = createJobs({ url: database.url, log: createLogger('info', sink) });
+    jobs = createJobs({ url: database.url, log: logInto('info', (text) => (log += text)) });
     handler = async (payload) => void done.push(payload.name);
     await jobs.start({ work: (payload) => handler(payload) });
   });
@@ -77,7 +71,7 @@ describe('jobs', function () {
     await jobs.stop();
     jobs = createJobs({
       url: database.url,
-      log: createLogger('info', new Writable({ write: (_c, _e, next) => next() })),
+      log: logInto('info', () => {}),
     });
     await db.transaction(async (tx) => {
       await tx.raw('LOCK TABLE graphile_worker._private_tasks IN ACCESS EXCLUSIVE MODE');

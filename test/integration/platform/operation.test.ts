@@ -1,5 +1,4 @@
 /** `execute`: the checks in their order, and the work with its audit row in one transaction. */
-import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import Type from 'typebox';
 import { writeAudit } from '../../../controller/insight/audit/index.ts';
@@ -15,9 +14,9 @@ import {
   type Scope,
 } from '../../../controller/platform/operation/operation.ts';
 import { allows } from '../../../controller/platform/operation/permissions.ts';
-import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type Role, Timestamp } from '../../../schemas/api/common.ts';
 import { usePlatform } from '../../support/harness/platform.ts';
+import { recordedLog } from '../../support/harness/recorded-log.ts';
 
 const user = (roles: Record<string, Role> = {}, isSuperAdmin = false): Actor => ({
   type: 'user',
@@ -110,14 +109,7 @@ describe('an operation', () => {
   }
 
   it('tells in the log who was refused what, and nothing of bad input or success', async () => {
-    const lines: string[] = [];
-    const sink = new Writable({
-      write(chunk: Buffer, _encoding, done) {
-        lines.push(...chunk.toString('utf8').split('\n').filter(Boolean));
-        done();
-      },
-    });
-    const log = createLogger('info', sink);
+    const { log, text } = recordedLog('info');
     const ask = (actor: Actor, input: object, scope?: () => Scope) =>
       codeOf(execute(operation(undefined, scope), { ...platform.context(actor), log }, input));
     const elsewhere = () => {
@@ -127,6 +119,7 @@ describe('an operation', () => {
     expect(await ask(user({ team: 'EDITOR' }), { key: 'refused' }, elsewhere)).to.equal('NOT_FOUND');
     expect(await ask(user({ team: 'EDITOR' }), { key: 7 })).to.equal('BAD_REQUEST');
     expect(await ask(user({ team: 'EDITOR' }), { key: 'granted' })).to.equal('OK');
+    const lines = text().split('\n').filter(Boolean);
     const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(told.map(({ code }) => code)).to.deep.equal(['FORBIDDEN', 'NOT_FOUND']);
     for (const line of told)

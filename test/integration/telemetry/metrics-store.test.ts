@@ -1,15 +1,14 @@
 /** A metrics store of one's own with faults: away, slow, full, refusing, with a wrong token; before a real Prometheus. */
-import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import type { MetricsStoreConfig } from '../../../controller/config.ts';
 import { createPrometheusMinutes, type MinuteStore } from '../../../controller/insight/telemetry/index.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
-import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { PipelineMetrics } from '../../../schemas/api/insight/metrics.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { usePlatform } from '../../support/harness/platform.ts';
+import { logInto } from '../../support/harness/recorded-log.ts';
 import { until } from '../../support/harness/until.ts';
 import { use } from '../../support/harness/use.ts';
 import { insertEnvironment, insertNodes } from '../../support/scenes/fleet-parts.ts';
@@ -63,14 +62,14 @@ describe('a metrics store', function () {
       more: { maxBytes?: number; token?: string; tenant?: MetricsStoreConfig['tenant'] } = {},
     ): MinuteStore {
       const { token, tenant = null, ...limits } = more;
-      const sink = new Writable({
-        write(chunk: Buffer, _encoding, done) {
-          logged += chunk.toString('utf8');
-          done();
-        },
-      });
       const store = createPrometheusMinutes({
-        ...{ ...gate.config(token), ...limits, tenant, clock, log: createLogger('debug', sink) },
+        ...{
+          ...gate.config(token),
+          ...limits,
+          tenant,
+          clock,
+          log: logInto('debug', (text) => (logged += text)),
+        },
       });
       stores.push(store);
       return store;

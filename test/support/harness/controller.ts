@@ -3,16 +3,15 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import type { Config } from '../../../controller/config.ts';
 import { connect } from '../../../controller/database/connect.ts';
 import { type Controller, startController } from '../../../controller/main.ts';
 import { NO_PROXIES } from '../../../controller/platform/net/proxies.ts';
-import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { LOCAL_TARGETS } from '../fixtures/local-targets.ts';
 import { CHEAP } from '../users/passwords.ts';
 import { signIn } from '../users/person.ts';
 import { testDatabase } from './postgres.ts';
+import { recordedLog } from './recorded-log.ts';
 import type { TestDb } from './test-db.ts';
 import { use } from './use.ts';
 
@@ -42,7 +41,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
   const database = options.databaseUrl ? null : await testDatabase();
   const databaseUrl = options.databaseUrl ?? database?.url ?? '';
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'headgate-api-'));
-  const { sink, text } = logSink();
+  const { log, text } = recordedLog('debug');
   const config: Config = {
     host: '127.0.0.1',
     port: 0,
@@ -79,7 +78,7 @@ export async function startTestController(options: TestControllerOptions = {}): 
   };
   try {
     const controller = await startController(config, {
-      log: createLogger('debug', sink),
+      log,
       passwordCost: CHEAP,
     });
     // Nobody tells the controller of what a test writes past it.
@@ -103,18 +102,6 @@ export async function startTestController(options: TestControllerOptions = {}): 
     await clean();
     throw error;
   }
-}
-
-/** Apart from the controller, which a logger that somebody holds on to would hold on to as well. */
-export function logSink(): { sink: Writable; text(): string } {
-  let log = '';
-  const sink = new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      log += chunk.toString('utf8');
-      done();
-    },
-  });
-  return { sink, text: () => log };
 }
 
 /** One for all cases of a suite. */

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { readConfig } from '../../../controller/config.ts';
 import { startController } from '../../../controller/main.ts';
-import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { LOCAL_TARGETS } from '../fixtures/local-targets.ts';
 import { CHEAP } from '../users/passwords.ts';
-import { logSink, ROOT } from './controller.ts';
+import { ROOT } from './controller.ts';
 import { freePort } from './headgate.ts';
+import { recordedLog } from './recorded-log.ts';
 import { until } from './until.ts';
 
 export interface Replica {
@@ -46,9 +46,9 @@ const variablesOf = (
 /** In this process, set up by the same variables: what need not be ended by a signal starts in a tenth of the time. */
 export async function serveInProcess(dataDir: string, options: ServeOptions = {}): Promise<Replica> {
   const port = options.port ?? (await freePort());
-  const { sink, text } = logSink();
+  const { log, text } = recordedLog('info');
   const controller = await startController(readConfig(variablesOf(dataDir, port, options)), {
-    log: createLogger('info', sink),
+    log,
     passwordCost: CHEAP,
   });
   let ended: Promise<void> | null = null;

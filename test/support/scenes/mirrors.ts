@@ -2,7 +2,6 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
 import type { OpenedCredentials } from '../../../controller/delivery/repository/index.ts';
 import {
   type BoundRepository,
@@ -14,16 +13,16 @@ import {
 import { createKeyring } from '../../../controller/platform/crypto/keyring.ts';
 import { createTargetGuard } from '../../../controller/platform/net/outgoing/index.ts';
 import type { ProxySettings } from '../../../controller/platform/net/proxies.ts';
-import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { git } from '../clients/fast-import.ts';
 import { LOCAL_TARGETS } from '../fixtures/local-targets.ts';
+import { recordedLog } from '../harness/recorded-log.ts';
 import { useEach } from '../harness/use.ts';
 
 export class MirrorScene {
   readonly root: string;
   readonly keyring = createKeyring('0123456789abcdef0123456789abcdef');
   readonly repositories: Repositories;
-  #log = '';
+  readonly #log: () => string;
 
   constructor(
     options: {
@@ -34,13 +33,8 @@ export class MirrorScene {
     } = {},
   ) {
     this.root = options.root ?? mkdtempSync(join(tmpdir(), 'headgate mirrors-'));
-    const sink = new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        this.#log += chunk.toString('utf8');
-        done();
-      },
-    });
-    const log = createLogger('debug', sink);
+    const { log, text } = recordedLog('debug');
+    this.#log = text;
     this.repositories = createRepositories({
       root: this.root,
       gitdir: join(this.root, 'config.git'),
@@ -53,7 +47,7 @@ export class MirrorScene {
   }
 
   get log(): string {
-    return this.#log;
+    return this.#log();
   }
 
   binding(

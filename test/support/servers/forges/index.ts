@@ -1,13 +1,12 @@
 /** The forges, and a client of Headgate's for each. */
-import { Writable } from 'node:stream';
 import { sealForgeToken } from '../../../../controller/delivery/bindings/forge/forge-secrets.ts';
 import type { Binding } from '../../../../controller/delivery/bindings/index.ts';
 import { createKeyring } from '../../../../controller/platform/crypto/keyring.ts';
 import { NO_PROXIES } from '../../../../controller/platform/net/proxies.ts';
-import { createLogger } from '../../../../controller/platform/runtime/logger.ts';
 import type { Forge } from '../../../../reconcilers/forges/forge.ts';
 import { createForges, type ForgeOptions, type Forges } from '../../../../reconcilers/forges/index.ts';
 import { localGuard } from '../../fixtures/local-targets.ts';
+import { recordedLog } from '../../harness/recorded-log.ts';
 import { useEach } from '../../harness/use.ts';
 import { AzureDevOpsServer } from './azure-devops-server.ts';
 import { BitbucketDataCenterServer } from './bitbucket-data-center-server.ts';
@@ -81,22 +80,16 @@ export function clientOf(
   binding: Parameters<typeof bindingTo>[1] = {},
   options: Partial<ForgeOptions> = {},
 ): Client {
-  const lines: string[] = [];
-  const stream = new Writable({
-    write(chunk, _encoding, done) {
-      lines.push(String(chunk));
-      done();
-    },
-  });
+  const { log, text } = recordedLog('debug');
   const forges = createForges({
     keyring,
     guard: localGuard(),
-    log: createLogger('debug', stream),
+    log,
     proxies: NO_PROXIES,
     limits: { retryMs: 5 },
     ...options,
   });
-  return { forge: forges.of(bindingTo(server, binding)) as Forge, forges, log: () => lines.join('') };
+  return { forge: forges.of(bindingTo(server, binding)) as Forge, forges, log: text };
 }
 
 /** How a call to a forge rejects, as `fault: message`. */
