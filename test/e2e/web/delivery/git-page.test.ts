@@ -402,9 +402,9 @@ describe('the git page', function () {
     await page.getByText('Tightened in git to: 3').waitFor();
     const save = page.getByRole('button', { name: 'Save the policy' });
     expect(await save.isDisabled()).to.equal(true);
-    await page.getByLabel('Most deletions, in percent').fill('101');
+    await page.getByLabel('Most deletions, %').fill('101');
     await page.getByText('A whole number up to 100, or nothing.').waitFor();
-    await page.getByLabel('Most deletions, in percent').fill('20');
+    await page.getByLabel('Most deletions, %').fill('20');
     await save.click();
     await note('The policy is saved').waitFor();
     expect((await status()).policy?.binding.maxDeletePercent).to.equal(20);

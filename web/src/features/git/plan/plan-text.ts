@@ -58,8 +58,8 @@ export const STATES: Record<GitPlan['state'], { tone: Tone; word: string; means:
 /** What a guard is called, as the settings call it. */
 export const GUARDS: Record<GitPlan['guards'][number]['guard'], string> = {
   maxDeletes: 'Most deletions',
-  maxDeletePercent: 'Most deletions, in percent',
-  maxNodeRestartPercent: 'Most nodes restarted, in percent',
+  maxDeletePercent: 'Most deletions, %',
+  maxNodeRestartPercent: 'Most nodes restarted, %',
   firstPlan: 'The first plan',
   rewrittenHistory: 'History was rewritten',
   missingPath: 'The folder is missing',
