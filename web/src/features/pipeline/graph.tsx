@@ -17,6 +17,7 @@ import {
 import { useMemo, useRef } from 'react';
 import type { GraphEdge, GraphNode } from '../../../../schemas/api/pipelines/graph.ts';
 import type { ComponentThroughput } from '../../../../schemas/api/pipelines/on-nodes.ts';
+import { useNodeSizes } from '../../ui/flow/node-sizes.ts';
 import { Icon } from '../../ui/primitives/icons.tsx';
 import { formatLatency, formatPercent, formatRate } from '../../ui/text/format.ts';
 
@@ -117,8 +118,7 @@ export const Graph = ({ nodes, edges, components, selected, select }: Props) => 
   const { places, width, height } = useMemo(() => place(nodes, named), [nodes, named]);
   const seen = new Map(components.map((component) => [component.componentKey, component]));
   const keys = new Map(nodes.map((node) => [idOf(node), node.componentKey]));
-  // Of what is drawn already: a node that comes without is hidden until it is measured, and loses the focus by that.
-  const sizes = useRef(new Map<string, { width: number; height: number }>());
+  const sizes = useNodeSizes();
 
   const flowNodes: FlowNode[] = nodes.map((node) => ({
     id: idOf(node),
@@ -127,7 +127,7 @@ export const Graph = ({ nodes, edges, components, selected, select }: Props) => 
     data: { node, seen: seen.get(node.componentKey) },
     ariaLabel: describe(node, seen.get(node.componentKey)),
     width: WIDTH,
-    measured: sizes.current.get(idOf(node)),
+    measured: sizes.of(idOf(node)),
     draggable: false,
     connectable: false,
     selected: node.componentKey === selected,
@@ -149,8 +149,7 @@ export const Graph = ({ nodes, edges, components, selected, select }: Props) => 
   });
 
   const onChanges = (changes: NodeChange<FlowNode>[]): void => {
-    for (const change of changes)
-      if (change.type === 'dimensions' && change.dimensions) sizes.current.set(change.id, change.dimensions);
+    sizes.follow(changes);
     const selections = changes.filter((change) => change.type === 'select');
     const chosen = selections.find((change) => change.selected);
     if (selections.length > 0) select?.(chosen ? (keys.get(chosen.id) ?? null) : null);

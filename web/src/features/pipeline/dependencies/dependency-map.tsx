@@ -16,6 +16,7 @@ import { useMemo } from 'react';
 import { Link } from 'react-router';
 import type { DependencyGraph } from '../../../../../schemas/api/pipelines/pipeline-order.ts';
 import { paths } from '../../../app/paths.ts';
+import { useNodeSizes } from '../../../ui/flow/node-sizes.ts';
 import { TONE_ICON } from '../../../ui/primitives/badge.tsx';
 import { Icon } from '../../../ui/primitives/icons.tsx';
 import type { Tone } from '../../../ui/primitives/tone.ts';
@@ -52,6 +53,7 @@ const NODE_TYPES = { pipeline: Box };
 
 export const DependencyMap = ({ env, graph, current }: Props) => {
   const { colorScheme } = useMantineColorScheme();
+  const sizes = useNodeSizes();
   const { places, height } = useMemo(() => place(graph), [graph]);
   const nodes: PipelineNode[] = graph.nodes.map(({ id, name, isDraft, gate }) => {
     const state = gateState(gate);
@@ -60,6 +62,7 @@ export const DependencyMap = ({ env, graph, current }: Props) => {
       type: 'pipeline',
       position: places.get(id) ?? { x: 0, y: 0 },
       width: WIDTH,
+      measured: sizes.of(id),
       draggable: false,
       connectable: false,
       focusable: false,
@@ -98,6 +101,7 @@ export const DependencyMap = ({ env, graph, current }: Props) => {
         nodesDraggable={false}
         nodesConnectable={false}
         edgesFocusable={false}
+        onNodesChange={sizes.follow}
         zoomOnScroll={false}
         preventScrolling={false}
         proOptions={{ hideAttribution: true }}
