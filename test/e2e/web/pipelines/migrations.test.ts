@@ -79,11 +79,14 @@ describe('the pages of migrations', function () {
     await where.press('Control+a');
     await page.keyboard.insertText(text);
   }
-  async function edit(id: string, name: RegExp, text: string): Promise<void> {
-    await block(name).click();
-    await write(editor(id), text);
-    await button('Save the block').click();
-    await page.getByRole('status', { name: 'Notes' }).getByText(`${id} is saved.`).last().waitFor();
+
+  /** As somebody else would, with the same page open. */
+  async function leaveOutBehind(blockId: string): Promise<void> {
+    const { teamId } = session.site;
+    const [migration] = await api.query<MigrationSummary[]>('migration.list', { teamId });
+    await api.mutate('migration.updateBlockConfig', {
+      ...{ id: migration?.id, teamId, blockId, config: { components: [] } },
+    });
   }
 
   it('lead from a pasted text over its blocks, samples and a validation to a draft', async () => {
@@ -110,7 +113,14 @@ describe('the pages of migrations', function () {
     await page.getByRole('alert').getByText(/^Line/).waitFor();
     await button('Leave out').click();
     await page.getByRole('status', { name: 'Notes' }).getByText('b2 is saved.').last().waitFor();
-    await edit('b3', /stdout/, SINK);
+    await block(/stdout/).click();
+    await page.getByText(/by rules$/).waitFor();
+    await write(editor('b3'), SINK);
+    await leaveOutBehind('b3');
+    await page.getByText(/by hand$/).waitFor();
+    expect(await editor('b3').innerText(), 'what is typed while somebody else saves').to.include('_fluentd, user');
+    await button('Save the block').click();
+    await page.getByRole('status', { name: 'Notes' }).getByText('b3 is saved.').waitFor();
 
     await tab('2 Samples').click();
     await page.getByLabel('Lines as the source reads them').fill('{"path":"/a"}\n{"path":"/b","user":"ada"}');

@@ -1,12 +1,12 @@
 /** One block: its original beside the components that stand for it, which can be edited. */
 import { Group } from '@mantine/core';
-import { useState } from 'react';
 import type { Migration, MigrationBlock } from '../../../../schemas/api/pipelines/migrations.ts';
 import { api } from '../../api/client.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { CodeField, OriginalText } from '../../ui/code/lazy-code.tsx';
 import { InlineError } from '../../ui/feedback/page-states.tsx';
 import { UnsavedGuard } from '../../ui/form/unsaved-guard.tsx';
+import { useDraft } from '../../ui/form/use-draft.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
@@ -56,12 +56,7 @@ export const BlockDetail = ({ migration, block, mayEdit }: Props) => {
             <OriginalText text={block.text} label={`Original of ${block.id}`} firstLine={block.line} />
           </div>
           {translation ? (
-            <Components
-              key={`${translation.status} ${translation.origin} ${renderComponents(translation.components)}`}
-              migration={migration}
-              block={block}
-              mayEdit={mayEdit}
-            />
+            <Components key={block.id} migration={migration} block={block} mayEdit={mayEdit} />
           ) : (
             <div>
               <h3>Components</h3>
@@ -102,7 +97,7 @@ const Notes = ({ block: { translation, errors } }: { block: MigrationBlock }) =>
   );
 };
 
-/** Another one for each translation, so that what was saved is what is shown. */
+/** What is typed stays while others change the block, until it is saved or translated again. */
 const Components = ({ migration, block, mayEdit }: Props) => {
   const { team } = usePlace();
   const { id } = migration;
@@ -110,17 +105,18 @@ const Components = ({ migration, block, mayEdit }: Props) => {
   const isOpen = block.translation?.status === 'open';
   const before = renderComponents(components);
   const first = isOpen ? renderSkeleton(block) : before;
-  const [text, setText] = useState(first);
+  const { draft, set, isChanged, reset } = useDraft({ text: first });
+  const { text } = draft;
   const read = readComponents(text);
   const at = { id, teamId: team.id, blockId: block.id };
   const save = useMigrationStep(
     (edited: typeof components) =>
       api.migration.updateBlockConfig.mutate({ ...at, config: { components: edited } }),
-    { done: () => `${block.id} is saved.` },
+    { done: () => `${block.id} is saved.`, after: reset },
   );
   const translate = useMigrationStep(
     (by: 'rules' | 'assistant') => api.migration.retranslateBlock.mutate({ ...at, by }),
-    { done: () => `${block.id} was translated again.` },
+    { done: () => `${block.id} was translated again.`, after: reset },
   );
   const isPending = save.isPending || translate.isPending;
   const isLocked = !mayEdit || isPending;
@@ -129,14 +125,14 @@ const Components = ({ migration, block, mayEdit }: Props) => {
     <div>
       <h3>Components</h3>
       <UnsavedGuard
-        unsaved={mayEdit && !isPending && text !== first}
+        unsaved={mayEdit && !isPending && isChanged}
         text={`The components of ${block.id} are changed and not saved.`}
       />
       <CodeField
         label={`Components of ${block.id}`}
         language="yaml"
         value={text}
-        onChange={setText}
+        onChange={(typed) => set({ text: typed })}
         readOnly={!mayEdit}
         problems={read.problem ? [read.problem] : []}
       />
