@@ -118,7 +118,9 @@ describe('the pages of migrations', function () {
     await write(editor('b3'), SINK);
     await leaveOutBehind('b3');
     await page.getByText(/by hand$/).waitFor();
-    expect(await editor('b3').innerText(), 'what is typed while somebody else saves').to.include('_fluentd, user');
+    expect(await editor('b3').innerText(), 'what is typed while somebody else saves').to.include(
+      '_fluentd, user',
+    );
     await button('Save the block').click();
     await page.getByRole('status', { name: 'Notes' }).getByText('b3 is saved.').waitFor();
 

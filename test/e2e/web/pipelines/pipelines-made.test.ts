@@ -255,9 +255,10 @@ describe('pipelines made by hand', function () {
     await graph.getByRole('link', { name: 'first' }).focus();
     await api.mutate('deploy.agent', { pipelineId: second, changelog: '' });
     await graph.getByText('not deployed').waitFor({ state: 'detached' });
-    expect(await page.evaluate<string>(`document.activeElement?.textContent ?? ''`), 'has the focus').to.equal(
-      'first',
-    );
+    expect(
+      await page.evaluate<string>(`document.activeElement?.textContent ?? ''`),
+      'has the focus',
+    ).to.equal('first');
 
     await openPage(first, '?tab=dependencies');
     await page
