@@ -1,3 +1,4 @@
+export { type Breach, type Breaches, type BreachQuery, MAX_BREACHES } from './breaches/breach.ts';
 export { exportMetrics, type MetricStore } from './exposition/operations.ts';
 export type { MinuteStore } from './minutes/minute-store.ts';
 export { packMinutes } from './minutes/packing-store.ts';
@@ -8,4 +9,3 @@ export { deleteHoursBefore, deleteReadingsBefore } from './record/readings-store
 export { createRecorder, type Recorder } from './record/recorder.ts';
 export { maintainMetricDays } from './retention.ts';
 export { deleteDeploysBefore } from './series/marks-queries.ts';
-export { MAX_SPELLS, type Spell, type SpellQuery, type Spells } from './spells/spell.ts';

@@ -350,7 +350,7 @@ for (const { name, find, start, isPacked = false } of STORES)
         expect((await preview({ metric: 'cpu_usage', threshold: 30 })).firings).to.equal(0);
       });
 
-      it('leave out spells that are shorter than the duration', async () => {
+      it('leave out breaches that are shorter than the duration', async () => {
         const rule = { metric: 'cpu_usage', threshold: 20, durationSeconds: 3_600 };
         expect((await preview(rule)).firings).to.equal(2);
       });

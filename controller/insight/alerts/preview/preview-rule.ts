@@ -7,7 +7,7 @@ import {
 } from '../../../../schemas/api/insight/alerts.ts';
 import { readCells } from '../../../fleet/status/index.ts';
 import type { Context } from '../../../platform/operation/context.ts';
-import { MAX_SPELLS, type Spell, type SpellQuery } from '../../telemetry/index.ts';
+import { type Breach, type BreachQuery, MAX_BREACHES } from '../../telemetry/index.ts';
 import { type Subject, seriesOf, subjectKey } from '../evaluation/series.ts';
 import { clearAfterMs, holds } from '../evaluation/step.ts';
 
@@ -34,34 +34,34 @@ export async function previewRule(
   const nodes = limited([...subjects.values()].flatMap(({ node }) => node?.id ?? []));
   const pipelines = limited([...subjects.values()].flatMap(({ pipeline }) => pipeline?.id ?? []));
   const to = Math.floor(ctx.clock.now() / MINUTE_MS) * MINUTE_MS;
-  const query: SpellQuery = {
+  const query: BreachQuery = {
     ...{ metric: rule.metric, condition: rule.condition, threshold: rule.threshold },
     minutes: Math.max(1, Math.ceil(rule.durationSeconds / 60)),
     ...{ nodeIds: nodes.ids, pipelineIds: pipelines.ids, from: to - days * DAY_MS, to },
   };
   const answersOnly = rule.metric === 'node_unreachable' && !holds(rule, 1);
-  const { series, spells } = answersOnly
-    ? { series: 0, spells: [] }
-    : await ctx.services.minutes.readSpells(ctx.db, query);
-  const firings = spells
-    .map((spell) => firingOf(spell, rule, to))
+  const { series, breaches } = answersOnly
+    ? { series: 0, breaches: [] }
+    : await ctx.services.minutes.readBreaches(ctx.db, query);
+  const firings = breaches
+    .map((breach) => firingOf(breach, rule, to))
     .filter(({ firedAt }) => firedAt.getTime() < to);
-  const subjectOf = (spell: Spell) =>
+  const subjectOf = (breach: Breach) =>
     [...subjects.values()].find(
       ({ node, pipeline }) =>
-        (node?.id ?? null) === spell.nodeId && (pipeline?.id ?? null) === spell.pipelineId,
+        (node?.id ?? null) === breach.nodeId && (pipeline?.id ?? null) === breach.pipelineId,
     );
   return {
     ...{ from: new Date(query.from), to: new Date(to), series },
     firings: firings.length,
-    subjects: new Set(spells.map(({ nodeId, pipelineId }) => `${nodeId} ${pipelineId}`)).size,
+    subjects: new Set(breaches.map(({ nodeId, pipelineId }) => `${nodeId} ${pipelineId}`)).size,
     firingNow: firings.filter(({ resolvedAt }) => resolvedAt === null).length,
     events: firings
       .sort((a, b) => b.firedAt.getTime() - a.firedAt.getTime())
       .slice(0, MAX_PREVIEWED_FIRINGS)
-      .map(({ spell, firedAt, resolvedAt }) => {
-        const subject = subjectOf(spell);
-        const { nodeId, pipelineId, peak } = spell;
+      .map(({ breach, firedAt, resolvedAt }) => {
+        const subject = subjectOf(breach);
+        const { nodeId, pipelineId, peak } = breach;
         const names = {
           nodeName: subject?.node?.name ?? null,
           pipelineName: subject?.pipeline?.name ?? null,
@@ -71,7 +71,7 @@ export async function previewRule(
     note: noteOf(rule, {
       answersOnly,
       cut: nodes.isCut || pipelines.isCut,
-      isFull: spells.length >= MAX_SPELLS,
+      isFull: breaches.length >= MAX_BREACHES,
     }),
   };
 }
@@ -81,12 +81,12 @@ function limited(all: readonly string[]): { ids: string[]; isCut: boolean } {
   return { ids: ids.slice(0, MAX_SUBJECTS), isCut: ids.length > MAX_SUBJECTS };
 }
 
-function firingOf(spell: Spell, { durationSeconds }: PreviewedRule, to: number) {
-  const isOpen = spell.to >= to - SETTLE_MINUTES * MINUTE_MS;
+function firingOf(breach: Breach, { durationSeconds }: PreviewedRule, to: number) {
+  const isOpen = breach.to >= to - SETTLE_MINUTES * MINUTE_MS;
   return {
-    spell,
-    firedAt: new Date(spell.from + durationSeconds * 1_000),
-    resolvedAt: isOpen ? null : new Date(spell.to + clearAfterMs(1)),
+    breach,
+    firedAt: new Date(breach.from + durationSeconds * 1_000),
+    resolvedAt: isOpen ? null : new Date(breach.to + clearAfterMs(1)),
   };
 }
 
@@ -96,7 +96,7 @@ function noteOf(
 ): string | null {
   if (answersOnly) return 'A rule on nodes that answer cannot be previewed.';
   if (cut) return `Only the first ${MAX_SUBJECTS} nodes and pipelines were looked at.`;
-  if (isFull) return `Only the newest ${MAX_SPELLS} firings were looked at.`;
+  if (isFull) return `Only the newest ${MAX_BREACHES} firings were looked at.`;
   if (metric === 'node_unreachable')
     return 'Silences of less than two minutes leave no trace; the time in which Headgate was down counts as silence.';
   if (metric === 'pipeline_crashed')

@@ -1,11 +1,11 @@
 /** Where points of minutes are kept: in Postgres, or in a store that takes Prometheus remote write and answers PromQL. */
 import type { Knex } from 'knex';
 import type { MetricsSeries } from '../../../../schemas/api/insight/metrics.ts';
+import type { Breaches, BreachQuery } from '../breaches/breach.ts';
 import type { Grown } from '../record/points-store.ts';
 import type { NodeReadings } from '../record/readings-store.ts';
 import type { HostSeries } from '../series/node-queries.ts';
 import type { Window } from '../series/window.ts';
-import type { SpellQuery, Spells } from '../spells/spell.ts';
 
 /** Whose points are wanted, and what a series of the answer stands for. */
 export type MinuteSource =
@@ -50,7 +50,7 @@ export interface MinuteStore {
   readExits(db: Knex, pipelineId: string, window: Window): Promise<{ at: Date; exits: number }[]>;
   readHost(db: Knex, nodeId: string, window: Window): Promise<HostSeries>;
   /** When minutes of single nodes or pipelines met a condition. */
-  readSpells(db: Knex, query: SpellQuery): Promise<Spells>;
+  readBreaches(db: Knex, query: BreachQuery): Promise<Breaches>;
   /** Number of samples that wait, and of those that were dropped since the start. */
   sizes(): { waiting: number; dropped: number };
   stop(): Promise<void>;

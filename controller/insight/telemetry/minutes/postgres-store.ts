@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import { type DayPartitions, dayOf, dayPartitions } from '../../../database/day-partitions.ts';
 import { type Column, rowsOf } from '../../../database/unnest.ts';
+import { readBreaches } from '../breaches/breach-queries.ts';
 import { minuteOf } from '../record/growth.ts';
 import type { HostMinute } from '../record/host-meter.ts';
 import { addPoints, type Grown, sums } from '../record/points-store.ts';
@@ -10,7 +11,6 @@ import type { NodeReadings } from '../record/readings-store.ts';
 import { readMinuteExits } from '../series/marks-queries.ts';
 import { readHost } from '../series/node-queries.ts';
 import { largestSeries, minuteSource, readSeries } from '../series/series-queries.ts';
-import { readSpells } from '../spells/spell-queries.ts';
 import type { MinuteStore } from './minute-store.ts';
 import type { MinuteTable } from './packing-store.ts';
 
@@ -45,7 +45,7 @@ export const postgresMinutes: MinuteStore = {
   largestSeries: (db, source, window, limit) => largestSeries(db, minuteSource(source), window, limit),
   readExits: readMinuteExits,
   readHost,
-  readSpells,
+  readBreaches,
   sizes: () => ({ waiting: 0, dropped: 0 }),
   async stop() {},
 };

@@ -130,7 +130,7 @@ const RuleForm = ({ rule, close }: { rule: AlertRule | null; close: () => void }
         value={draft.duration}
         onChange={(duration) => set({ duration })}
         problem={durationProblem(draft)}
-        hint="A shorter spell raises nothing. 0 raises at once."
+        hint="A shorter breach raises nothing. 0 raises at once."
         inputMode="numeric"
         required
       />

@@ -15,6 +15,7 @@ import { MAX_MARKS } from '../../series/marks-queries.ts';
 import type { HostSeries } from '../../series/node-queries.ts';
 import type { Window } from '../../series/window.ts';
 import type { MinuteSource, MinuteStore, SeriesOptions } from '../minute-store.ts';
+import { readPrometheusBreaches } from './breaches.ts';
 import {
   hostQuery,
   increaseQuery,
@@ -27,7 +28,6 @@ import {
 import { createQueryClient, type RangeSeries } from './query-client.ts';
 import { encodeWriteRequest } from './remote-write.ts';
 import { EXITS, HOST_MEASURES, MEASURES, samplesOf } from './samples.ts';
-import { readPrometheusSpells } from './spells.ts';
 import { createWriteQueue, type WriteQueueOptions } from './write-queue.ts';
 
 export interface PrometheusMinutesOptions extends Pick<WriteQueueOptions, 'maxBytes' | 'timeoutMs'> {
@@ -141,7 +141,7 @@ export function createPrometheusMinutes(options: PrometheusMinutesOptions): Minu
         .slice(-MAX_MARKS);
     },
     readHost: (_db, nodeId, window) => readHost(nodeId, window),
-    readSpells: (_db, query) => readPrometheusSpells(client, query),
+    readBreaches: (_db, query) => readPrometheusBreaches(client, query),
     sizes: queue.sizes,
     stop: queue.stop,
   };

@@ -1,8 +1,8 @@
-/** Spells of minutes that Postgres keeps, packed or not. */
+/** Breaches of minutes that Postgres keeps, packed or not. */
 import type { Knex } from 'knex';
 import type { AlertMetric } from '../../../../schemas/manifests/alert-rule.ts';
 import { minutesOf } from '../minutes/packing-store.ts';
-import { MAX_SPELLS, SILENT_MINUTES, type SpellQuery, type Spells } from './spell.ts';
+import { type Breaches, type BreachQuery, MAX_BREACHES, SILENT_MINUTES } from './breach.ts';
 
 const HOSTS = 'm.node_id = ANY(:nodeIds)';
 const PIPELINES = 'm.pipeline_id = ANY(:pipelineIds)';
@@ -45,16 +45,16 @@ interface Row {
   peak: number | null;
 }
 
-export async function readSpells(db: Knex, query: SpellQuery): Promise<Spells> {
+export async function readBreaches(db: Knex, query: BreachQuery): Promise<Breaches> {
   const { from, node, pipeline, value } = SOURCES[query.metric];
   const { rows } = await db.raw<{ rows: Row[] }>(
     `WITH points AS (SELECT * FROM (
          SELECT ${node} AS node, ${pipeline} AS pipeline, m.minute, ${value} AS value FROM ${from} m
        ) every WHERE value IS NOT NULL),
      known AS (SELECT count(*)::int AS series FROM (SELECT DISTINCT node, pipeline FROM points) each),
-     spells AS (${query.metric === 'node_unreachable' ? GAPS : islands(query)})
+     breaches AS (${query.metric === 'node_unreachable' ? GAPS : islands(query)})
      SELECT k.series, s.node AS "nodeId", s.pipeline AS "pipelineId", s.since AS "from", s.until AS "to", s.peak
-     FROM known k LEFT JOIN (SELECT * FROM spells ORDER BY since DESC LIMIT ${MAX_SPELLS}) s ON true`,
+     FROM known k LEFT JOIN (SELECT * FROM breaches ORDER BY since DESC LIMIT ${MAX_BREACHES}) s ON true`,
     {
       ...{ nodeIds: [...query.nodeIds], pipelineIds: [...query.pipelineIds], threshold: query.threshold },
       ...{ from: new Date(query.from), to: new Date(query.to), minutes: query.minutes },
@@ -62,14 +62,14 @@ export async function readSpells(db: Knex, query: SpellQuery): Promise<Spells> {
   );
   return {
     series: rows[0]?.series ?? 0,
-    spells: rows.flatMap(({ nodeId, pipelineId, from, to, peak }) =>
+    breaches: rows.flatMap(({ nodeId, pipelineId, from, to, peak }) =>
       from && to ? [{ nodeId, pipelineId, from: from.getTime(), to: to.getTime(), peak }] : [],
     ),
   };
 }
 
 /** Minutes in a row that meet the condition. */
-const islands = ({ condition }: SpellQuery): string => `
+const islands = ({ condition }: BreachQuery): string => `
   SELECT node, pipeline, min(minute) AS since, max(minute) + interval '1 minute' AS until,
     ${condition === 'lt' ? 'min' : 'max'}(value) AS peak
   FROM (SELECT *, minute - row_number() OVER (PARTITION BY node, pipeline ORDER BY minute) * interval '1 minute' AS island

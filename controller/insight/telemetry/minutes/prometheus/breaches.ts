@@ -1,14 +1,20 @@
-/** Spells of minutes in a store that answers PromQL. */
+/** Breaches of minutes in a store that answers PromQL. */
 import type { AlertMetric } from '../../../../../schemas/manifests/alert-rule.ts';
+import {
+  type Breaches,
+  type BreachQuery,
+  breachesIn,
+  MAX_BREACHES,
+  SILENT_MINUTES,
+} from '../../breaches/breach.ts';
 import { MINUTE_MS } from '../../record/growth.ts';
-import { MAX_SPELLS, SILENT_MINUTES, type SpellQuery, type Spells, spellsIn } from '../../spells/spell.ts';
 import { oneOf } from './promql.ts';
 import type { QueryClient, RangeSeries } from './query-client.ts';
 
 const SIGNS = { gt: '>', lt: '<', eq: '==' } as const;
 
 /** The store leaves minutes out that do not meet the condition, but for silent nodes, whose gaps are looked for here. */
-export async function readPrometheusSpells(client: QueryClient, query: SpellQuery): Promise<Spells> {
+export async function readPrometheusBreaches(client: QueryClient, query: BreachQuery): Promise<Breaches> {
   const { metric, condition, threshold, from, to } = query;
   const window = { from, to, stepSeconds: 60, steps: Math.round((to - from) / MINUTE_MS) };
   const value = valueQuery(query);
@@ -18,41 +24,41 @@ export async function readPrometheusSpells(client: QueryClient, query: SpellQuer
     window,
   );
   const [known] = isSilence ? [] : await client.at(`count(${knownQuery(query)})`, to);
-  const spells = series
+  const breaches = series
     .flatMap((one) =>
-      isSilence ? gapsIn(one, query) : spellsIn(idsOf(one), query, (found) => found !== null),
+      isSilence ? gapsIn(one, query) : breachesIn(idsOf(one), query, (found) => found !== null),
     )
     .sort((a, b) => b.from - a.from)
-    .slice(0, MAX_SPELLS);
-  return { series: isSilence ? series.length : (known?.value ?? 0), spells };
+    .slice(0, MAX_BREACHES);
+  return { series: isSilence ? series.length : (known?.value ?? 0), breaches };
 }
 
 const idsOf = ({ labels, values }: RangeSeries) => ({
   ...{ nodeId: labels.node_id ?? null, pipelineId: labels.pipeline_id ?? null, values },
 });
 
-function gapsIn(series: RangeSeries, query: SpellQuery) {
+function gapsIn(series: RangeSeries, query: BreachQuery) {
   const first = series.values.findIndex((value) => value !== null);
   const known = { ...idsOf(series), values: series.values.slice(first) };
   const minutes = Math.max(query.minutes, SILENT_MINUTES);
-  return spellsIn(
+  return breachesIn(
     known,
     { ...query, minutes, from: query.from + first * MINUTE_MS },
     (value) => value === null,
-  ).map((spell) => ({ ...spell, peak: 1 }));
+  ).map((breach) => ({ ...breach, peak: 1 }));
 }
 
-const host = ({ nodeIds }: SpellQuery, measure: string, seconds = '1m'): string =>
+const host = ({ nodeIds }: BreachQuery, measure: string, seconds = '1m'): string =>
   `avg by (node_id) (avg_over_time(headgate_host{node_id=~${oneOf(nodeIds)},measure="${measure}"}[${seconds}]))`;
-const ofPipeline = ({ pipelineIds }: SpellQuery): string => `pipeline_id=~${oneOf(pipelineIds)}`;
+const ofPipeline = ({ pipelineIds }: BreachQuery): string => `pipeline_id=~${oneOf(pipelineIds)}`;
 
-function rate(query: SpellQuery, measure: string): string {
+function rate(query: BreachQuery, measure: string): string {
   const counted = `sum_over_time(headgate_pipeline_increase{${ofPipeline(query)},measure="${measure}"}[1m])`;
   const seconds = `sum_over_time(headgate_pipeline_seconds{${ofPipeline(query)}}[1m])`;
   return `sum by (pipeline_id) (${counted} / ignoring(measure) group_left() ${seconds})`;
 }
 
-const VALUES: Readonly<Record<AlertMetric, (query: SpellQuery) => string>> = {
+const VALUES: Readonly<Record<AlertMetric, (query: BreachQuery) => string>> = {
   cpu_usage: (query) => host(query, 'cpu_percent'),
   memory_usage: (query) => `100 * ${host(query, 'memory_used_bytes')} / ${host(query, 'memory_total_bytes')}`,
   disk_usage: (query) => `100 * ${host(query, 'fs_used_bytes')} / ${host(query, 'fs_total_bytes')}`,
@@ -64,10 +70,10 @@ const VALUES: Readonly<Record<AlertMetric, (query: SpellQuery) => string>> = {
   },
   node_unreachable: (query) => host(query, 'memory_total_bytes'),
 };
-const valueQuery = (query: SpellQuery): string => VALUES[query.metric](query);
+const valueQuery = (query: BreachQuery): string => VALUES[query.metric](query);
 
 /** Whatever had a value in the window. */
-function knownQuery(query: SpellQuery): string {
+function knownQuery(query: BreachQuery): string {
   const seconds = `${Math.round((query.to - query.from) / 1_000)}s`;
   const { metric, nodeIds } = query;
   if (metric === 'cpu_usage') return host(query, 'cpu_percent', seconds);

@@ -2,11 +2,11 @@
 import type { AlertCondition, AlertMetric } from '../../../../schemas/manifests/alert-rule.ts';
 import { MINUTE_MS } from '../record/growth.ts';
 
-export interface SpellQuery {
+export interface BreachQuery {
   metric: AlertMetric;
   condition: AlertCondition;
   threshold: number;
-  /** Shorter spells are left out. */
+  /** Shorter breaches are left out. */
   minutes: number;
   /** Whose minutes are looked at: nodes for metrics of hosts, pipelines for rates, both for crashes. */
   nodeIds: readonly string[];
@@ -16,7 +16,7 @@ export interface SpellQuery {
   to: number;
 }
 
-export interface Spell {
+export interface Breach {
   nodeId: string | null;
   pipelineId: string | null;
   from: number;
@@ -25,14 +25,14 @@ export interface Spell {
   peak: number | null;
 }
 
-export interface Spells {
+export interface Breaches {
   /** Nodes, pipelines, or pipelines on nodes that have minutes. */
   series: number;
-  /** At most `MAX_SPELLS`, the newest. */
-  spells: Spell[];
+  /** At most `MAX_BREACHES`, the newest. */
+  breaches: Breach[];
 }
 
-export const MAX_SPELLS = 5_000;
+export const MAX_BREACHES = 5_000;
 /** A node that reports has a point in each minute; its two ends may lie almost two minutes apart. */
 export const SILENT_MINUTES = 2;
 
@@ -43,26 +43,26 @@ export interface MinuteValues {
   values: readonly (number | null)[];
 }
 
-/** Spells of minutes that are `isMet`, of a series with a value per minute. */
-export function spellsIn(
+/** Breaches of minutes that are `isMet`, of a series with a value per minute. */
+export function breachesIn(
   { nodeId, pipelineId, values }: MinuteValues,
-  { from, minutes, condition }: Pick<SpellQuery, 'from' | 'minutes' | 'condition'>,
+  { from, minutes, condition }: Pick<BreachQuery, 'from' | 'minutes' | 'condition'>,
   isMet: (value: number | null) => boolean,
-): Spell[] {
-  const spells: Spell[] = [];
+): Breach[] {
+  const breaches: Breach[] = [];
   let start: number | null = null;
   for (let minute = 0; minute <= values.length; minute += 1) {
     const met = minute < values.length && isMet(values[minute] ?? null);
     if (met) start ??= minute;
     if (met || start === null) continue;
     if (minute - start >= minutes)
-      spells.push({
+      breaches.push({
         ...{ nodeId, pipelineId, from: from + start * MINUTE_MS, to: from + minute * MINUTE_MS },
         peak: farthest(values.slice(start, minute), condition),
       });
     start = null;
   }
-  return spells;
+  return breaches;
 }
 
 function farthest(values: readonly (number | null)[], condition: AlertCondition): number | null {
