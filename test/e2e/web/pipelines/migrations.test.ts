@@ -114,10 +114,10 @@ describe('the pages of migrations', function () {
     await button('Leave out').click();
     await page.getByRole('status', { name: 'Notes' }).getByText('b2 is saved.').last().waitFor();
     await block(/stdout/).click();
-    await page.getByText(/by rules$/).waitFor();
+    await page.getByText(/sure, by rules$/).waitFor();
     await write(editor('b3'), SINK);
     await leaveOutBehind('b3');
-    await page.getByText(/by hand$/).waitFor();
+    await page.getByText(/sure, by hand$/).waitFor();
     expect(await editor('b3').innerText(), 'what is typed while somebody else saves').to.include(
       '_fluentd, user',
     );
