@@ -1,5 +1,6 @@
 /** A plan shows what alert rules would have done in the last days, by recorded minutes, and is the same plan without. */
 import { expect } from 'chai';
+import type { MinuteStore } from '../../../controller/insight/telemetry/index.ts';
 import { createPlanner, planMarkdown, planText } from '../../../reconcilers/plan-view/index.ts';
 import type { ChangePreview, GitPlan } from '../../../schemas/api/delivery/git-plan.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
@@ -82,9 +83,9 @@ describe('what alert rules of a plan would have done', () => {
     env.commit({ hot: rule('hot', BUSY), busy: rule('busy', BUSY) });
     const found = await plan();
     let asked = 0;
-    const broken = {
+    const broken: MinuteStore = {
       ...scene.services.minutes,
-      readSpells: async () => {
+      readBreaches: async () => {
         asked += 1;
         throw new Error('the metrics store is away');
       },
@@ -97,7 +98,7 @@ describe('what alert rules of a plan would have done', () => {
 
   it('is not waited for without end', async () => {
     env.commit({ hot: rule('hot', BUSY) });
-    const silent = { ...scene.services.minutes, readSpells: () => new Promise<never>(() => {}) };
+    const silent: MinuteStore = { ...scene.services.minutes, readBreaches: () => new Promise<never>(() => {}) };
     const found = await plan({ minutes: silent }, createPlanner({ previewMs: 50 }));
     expect(previewOf(found, 'hot')).to.equal(null);
   });
