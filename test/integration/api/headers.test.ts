@@ -1,8 +1,10 @@
 /** What every answer of every door tells a browser (OWASP ASVS 5.0, V3.4 and V4.1). */
 import { expect } from 'chai';
-import { type ApiCall, type ApiSurfaces, makeApiSurfaces } from '../../support/clients/api-surfaces.ts';
+import { type ApiCall, makeApiSurfaces } from '../../support/clients/api-surfaces.ts';
 import { type HttpResponse, openStream, send } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
+import { use } from '../../support/harness/use.ts';
+import { trySignIn } from '../../support/users/person.ts';
 
 const DATA_POLICY = "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'";
 const PAGE_POLICY = [
@@ -43,6 +45,8 @@ function complaints(row: ApiCall, { headers, status }: HttpResponse): string[] {
   if (status !== 204 && status !== 304 && headers['content-type'] === undefined)
     wrong.push('no content-type');
   if (row.ofNodes) return wrong;
+  want('strict-transport-security', 'max-age=63072000; includeSubDomains');
+  if (!/^[0-9a-f-]{36}$/.test(String(headers['x-request-id']))) wrong.push('no id of the request');
   want('cross-origin-resource-policy', row.open ? 'cross-origin' : 'same-origin');
   want('cross-origin-opener-policy', 'same-origin');
   want('cross-origin-embedder-policy', 'require-corp');
@@ -55,19 +59,13 @@ function complaints(row: ApiCall, { headers, status }: HttpResponse): string[] {
   return wrong;
 }
 
-describe('the headers of every answer', function () {
+describe('the headers of every answer of a controller that is reached by https', function () {
   this.timeout(60_000);
-  let test: TestController;
-  let doors: ApiSurfaces;
-
-  before(async () => {
-    test = await startTestController();
-    doors = await makeApiSurfaces(test);
-  });
-  after(async () => {
-    await doors?.teams.git.remove();
-    await test?.stop();
-  });
+  const test = useController({ baseUrl: 'https://headgate.example.org' });
+  const doors = use(
+    () => makeApiSurfaces(test),
+    ({ teams }) => teams.git.remove(),
+  );
 
   it('are there at every door, whoever asks and whatever becomes of it', async () => {
     const wrong: string[] = [];
@@ -134,28 +132,6 @@ describe('the headers of every answer', function () {
     expect(stream.headers['x-content-type-options']).to.equal('nosniff');
     expect(stream.headers).not.to.have.property('access-control-allow-origin');
   });
-});
-
-describe('the headers of a controller that is reached by https', function () {
-  this.timeout(60_000);
-  let test: TestController;
-  let doors: ApiSurfaces;
-
-  before(async () => {
-    test = await startTestController({ baseUrl: 'https://headgate.example.org' });
-    doors = await makeApiSurfaces(test);
-  });
-  after(async () => {
-    await doors?.teams.git.remove();
-    await test?.stop();
-  });
-
-  it('bind browsers to https for two years, at every door that they may come to', async () => {
-    for (const row of doors.rows.filter(({ ofNodes }) => !ofNodes)) {
-      const { headers } = await doors.send(row);
-      expect(headers['strict-transport-security'], row.what).to.equal('max-age=63072000; includeSubDomains');
-    }
-  });
 
   it('give the cookie of a session to this host and to https alone, out of reach of scripts', async () => {
     const answer = await send(`${test.url}/api/auth/sign-in`, {
@@ -169,5 +145,16 @@ describe('the headers of a controller that is reached by https', function () {
     ]);
     for (const cookie of cookies)
       expect(cookie).to.match(/^[\w.-]+=[\w.-]+; path=\/; expires=[^;]+; samesite=lax; secure; httponly$/i);
+  });
+
+  it('mean https: no change is taken from a page that came without it, whatever its host is called', async () => {
+    const host = 'headgate.example.org';
+    for (const [origin, status] of [
+      [`http://${host}`, 403],
+      [`https://${host}`, 401],
+    ] as const) {
+      const answer = await trySignIn(test.url, 'nobody@example.org', 'x', { origin, host });
+      expect(answer.status, origin).to.equal(status);
+    }
   });
 });
