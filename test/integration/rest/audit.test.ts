@@ -24,25 +24,8 @@ interface Page {
   hasMore: boolean;
 }
 
-const FIELDS = [
-  'action',
-  'actorType',
-  'commitSha',
-  'createdAt',
-  'diff',
-  'entityId',
-  'entityType',
-  'environmentId',
-  'hash',
-  'id',
-  'ipAddress',
-  'metadata',
-  'prevHash',
-  'seq',
-  'teamId',
-  'userEmail',
-  'userId',
-];
+const FIELDS =
+  'action actorType commitSha createdAt diff entityId entityType environmentId hash id ipAddress metadata prevHash seq teamId userEmail userId';
 const WRITERS = 20;
 const EACH = 5;
 
@@ -75,7 +58,7 @@ describe('the audit log over REST', () => {
     const { id } = await make('told');
     await numbered();
     const told = (await page({ limit: '200' })).events.find(({ entityId }) => entityId === id)!;
-    expect(Object.keys(told).sort()).to.deep.equal(FIELDS);
+    expect(Object.keys(told).sort().join(' ')).to.equal(FIELDS);
     expect(told).to.deep.include({
       actorType: 'user',
       userEmail: root.email,
@@ -101,7 +84,11 @@ describe('the audit log over REST', () => {
   });
 
   it('gives 50 unless told otherwise, and a cursor to go on from', async () => {
-    for (let n = 0; n < 52; n++) await make(`many_${n}`);
+    await test.db.raw(
+      `INSERT INTO audit_log (id, actor_type, action, entity_type, environment_id, created_at)
+       SELECT 'many-' || n, 'system', 'secret.created', 'Secret', ?, now() FROM generate_series(1, 52) n`,
+      [ours.environmentId],
+    );
     await numbered();
     const first = await page({ action: 'secret.created' });
     expect(first.events).to.have.length(50);

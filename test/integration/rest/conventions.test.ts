@@ -91,14 +91,14 @@ describe('the conventions of the REST interface', () => {
         },
       ],
     ];
-    for (const [reason, code, request] of CASES) {
-      it(`have ${code} beside the sentence for ${reason}`, async () => {
+    it('have a code beside the sentence', async () => {
+      for (const [reason, code, request] of CASES) {
         const answer = await request();
-        expect(answer.json(), answer.text).to.include({ code });
+        expect(answer.json(), `${reason}: ${answer.text}`).to.include({ code });
         expect(answer.json<{ error: string }>().error).to.be.a('string').with.length.above(5);
-        expect(answer.status).to.equal(ERROR_CODES[code][0]);
-      });
-    }
+        expect(answer.status, reason).to.equal(ERROR_CODES[code][0]);
+      }
+    });
   });
 
   describe('of lists', () => {

@@ -1,5 +1,7 @@
 /** What is the same for all of the REST interface: addresses, methods, limits, and its details row by row. */
 import { expect } from 'chai';
+import { describeApi } from '../../../api/openapi/document.ts';
+import { type SendOptions, send } from '../../support/clients/http.ts';
 import {
   draftPipeline,
   makeKey,
@@ -36,27 +38,28 @@ describe('the REST interface', () => {
     draftPipeline(teams.root, teams.ours.environmentId, `of the door ${++drafts}`, config);
 
   describe('at addresses and with methods that it does not have', () => {
-    const MISSING = [
-      '',
-      '/',
-      '/nothing',
-      '/pipelines/',
-      '/pipelines/a/b/c',
-      '/pipelines/%zz',
-      '/Pipelines',
-      '//',
-    ];
-    for (const path of MISSING) {
-      it(`answers 404 in JSON at "${path}", with and without a key`, async () => {
-        for (const client of [call, restClient(test.url, null)]) {
-          for (const method of ['GET', 'POST', 'OPTIONS']) {
-            const answer = await client(method, path);
-            expect(answer.status, method).to.equal(404);
-            expect(answer.json<{ error: string }>().error).to.include('openapi.json');
-          }
+    it('answers 404 in JSON, with and without a key', async () => {
+      const missing = [
+        '',
+        '/',
+        '/nothing',
+        '/pipelines/',
+        '/pipelines/a/b/c',
+        '/pipelines/%zz',
+        '/Pipelines',
+        '//',
+      ];
+      for (const path of missing)
+        for (const [client, method] of [
+          [call, 'GET'],
+          [restClient(test.url, null), 'POST'],
+          [call, 'OPTIONS'],
+        ] as const) {
+          const answer = await client(method, path);
+          expect(answer.status, `${method} ${path}`).to.equal(404);
+          expect(answer.json<{ error: string }>().error).to.include('openapi.json');
         }
-      });
-    }
+    });
 
     it('answers 405 with the methods that there are', async () => {
       const answer = await call('PATCH', '/secrets', { body: {} });
@@ -218,14 +221,6 @@ describe('the REST interface', () => {
       expect(await named('?label=region:eu&label=region:us')).to.deep.equal([]);
     });
 
-    for (const label of ['region', ':eu', '', 'x'.repeat(400)]) {
-      it(`answers 400 to the label "${label.slice(0, 10)}"`, async () => {
-        const answer = await call('GET', `/nodes?label=${label}`);
-        expect(answer.status).to.equal(400);
-        expect(answer.json<{ error: string }>().error).to.include('label');
-      });
-    }
-
     it('takes the pipelines off a node at once in maintenance, and gives them back', async () => {
       const { node } = teams.ours;
       const served = async () =>
@@ -247,16 +242,16 @@ describe('the REST interface', () => {
 
   describe('for secrets', () => {
     const WHICH: Record<string, string>[] = [{}, { id: 'x', name: 'y' }];
-    for (const which of WHICH) {
-      it(`wants exactly one of id and name, not ${JSON.stringify(which)}`, async () => {
+    it('wants exactly one of id and name', async () => {
+      for (const which of WHICH) {
         const put = await call('PUT', '/secrets', { body: { ...which, value: 'x' } });
         const remove = await call('DELETE', `/secrets?${new URLSearchParams(which)}`);
         for (const answer of [put, remove]) {
-          expect(answer.status).to.equal(400);
+          expect(answer.status, JSON.stringify(which)).to.equal(400);
           expect(answer.json<{ error: string }>().error).to.equal('Name the secret either by id or by name');
         }
-      });
-    }
+      }
+    });
 
     it('answers 404 to a name that is not there, and 409 to one that is taken', async () => {
       expect((await call('PUT', '/secrets', { body: { name: 'nobody', value: 'x' } })).status).to.equal(404);
@@ -284,37 +279,74 @@ describe('the REST interface', () => {
     });
   });
 
-  describe('for query parameters', () => {
-    const WRONG: { query: string; says: string }[] = [
-      { query: '/audit?after=abc', says: 'after' },
-      { query: '/audit?after=-1', says: 'after' },
-      { query: '/audit?after=1.5', says: 'after' },
-      { query: '/audit?after=9999999999999999', says: 'after' },
-      { query: '/audit?after=', says: 'after' },
-      { query: '/audit?limit=0', says: 'limit' },
-      { query: '/audit?limit=201', says: 'limit' },
-      { query: '/audit?limit=ten', says: 'limit' },
-      { query: '/audit?limit=1e2', says: 'limit' },
-      { query: '/audit?limit=5&limit=6', says: 'more than once' },
-      { query: '/audit?action=', says: 'action' },
-      { query: `/audit?action=${'x'.repeat(101)}`, says: 'action' },
-      { query: '/audit?cursor=5', says: 'cursor' },
-      { query: '/audit?__proto__=5', says: '__proto__' },
-      { query: '/pipelines?limit=0', says: 'limit' },
-      { query: '/pipelines?limit=1001', says: 'limit' },
-      { query: '/pipelines?cursor=%20', says: 'cursor' },
-      { query: '/pipelines?cursor=c2VjcmV0czox', says: 'cursor' },
-      { query: `/nodes?cursor=${'x'.repeat(201)}`, says: 'cursor' },
-      { query: '/pipelines?name=', says: 'name' },
-      { query: '/git/status?limit=5', says: 'limit' },
-      { query: '/audit?action=%00', says: 'action' },
+  it('answers 400 to wrong query parameters, and names them', async () => {
+    const WRONG: [says: string, queries: string[]][] = [
+      ['after', ['abc', '-1', '1.5', '9999999999999999', ''].map((value) => `/audit?after=${value}`)],
+      [
+        'limit',
+        [
+          ...['0', '201', 'ten', '1e2'].map((value) => `/audit?limit=${value}`),
+          ...['/pipelines?limit=0', '/pipelines?limit=1001', '/git/status?limit=5'],
+        ],
+      ],
+      ['more than once', ['/audit?limit=5&limit=6']],
+      ['action', ['', 'x'.repeat(101), '%00'].map((value) => `/audit?action=${value}`)],
+      [
+        'cursor',
+        [
+          ...['/audit?cursor=5', '/pipelines?cursor=%20', '/pipelines?cursor=c2VjcmV0czox'],
+          `/nodes?cursor=${'x'.repeat(201)}`,
+        ],
+      ],
+      ['__proto__', ['/audit?__proto__=5']],
+      ['name', ['/pipelines?name=']],
+      ['label', ['region', ':eu', '', 'x'.repeat(400)].map((value) => `/nodes?label=${value}`)],
     ];
-    for (const { query, says } of WRONG) {
-      it(`answers 400 to ${query.slice(0, 50)}`, async () => {
+    for (const [says, queries] of WRONG)
+      for (const query of queries) {
         const answer = await call('GET', query);
-        expect(answer.status, answer.text).to.equal(400);
-        expect(answer.json<{ error: string }>().error).to.include(says);
-      });
-    }
+        expect(answer.status, query).to.equal(400);
+        expect(answer.json<{ error: string }>().error, query).to.include(says);
+      }
+  });
+
+  describe('for its description', () => {
+    const get = (options: SendOptions = {}) => send(`${test.url}/api/v1/openapi.json`, options);
+
+    it('needs no key, is open to every origin, and is the document', async () => {
+      const headers = { origin: 'https://editor.example.org' };
+      const answer = await get({ headers });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers['content-type']).to.include('application/json');
+      expect(answer.headers).not.to.have.property('set-cookie');
+      const described = describeApi({ baseUrl: test.url, cookieName: 'headgate.session-token' });
+      const { paths, components } = JSON.parse(JSON.stringify(described)) as Record<string, object>;
+      expect(answer.json()).to.deep.include({ paths, components });
+      const asked = {
+        ...headers,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'x-requested-with',
+      };
+      const before = await get({ method: 'OPTIONS', headers: asked });
+      expect(before.status).to.equal(204);
+      expect(before.headers['access-control-allow-methods']).to.include('GET');
+      expect(before.headers['access-control-allow-headers']).to.equal('*');
+      const { etag } = answer.headers;
+      expect(etag).to.match(/^"[\w-]{20,}"$/);
+      const same = await get({ headers: { 'if-none-match': etag } });
+      expect([same.status, same.text]).to.deep.equal([304, '']);
+      for (const one of [answer, before, same]) {
+        expect(one.headers['access-control-allow-origin']).to.equal('*');
+        expect(one.headers).not.to.have.property('access-control-allow-credentials');
+      }
+      expect((await get({ headers: { 'if-none-match': '"other"' } })).status).to.equal(200);
+    });
+
+    it('takes GET, HEAD and OPTIONS alone', async () => {
+      const head = await get({ method: 'HEAD' });
+      expect([head.status, head.text]).to.deep.equal([200, '']);
+      const post = await get({ method: 'POST', body: {} });
+      expect([post.status, post.headers.allow]).to.deep.equal([405, 'GET, HEAD, OPTIONS']);
+    });
   });
 });

@@ -228,21 +228,14 @@ describe('a POST with an Idempotency-Key', () => {
     expect(stored).not.to.include(createHash('sha256').update(request).digest('hex'));
   });
 
-  const WRONG = {
-    empty: '',
-    'too long': 'x'.repeat(256),
-    'with a space': 'a b',
-    'beyond ASCII': 'schlüssel',
-  };
-  for (const [what, key] of Object.entries(WRONG)) {
-    it(`answers 400 to a key that is ${what}`, async () => {
-      const body = secret();
-      const answer = await post('/secrets', body, key);
-      expect(answer.status).to.equal(400);
+  it('answers 400 to a key that is empty, too long, with a space or beyond ASCII', async () => {
+    for (const key of ['', 'x'.repeat(256), 'a b', 'schlüssel']) {
+      const answer = await post('/secrets', secret(), key);
+      expect(answer.status, key).to.equal(400);
       expect(answer.json<{ error: string }>().error).to.include('Idempotency-Key');
-      expect((await post('/secrets', body, `${'x'.repeat(240)}-${++n}`)).status).to.equal(201);
-    });
-  }
+    }
+    expect((await post('/secrets', secret(), 'x'.repeat(240))).status).to.equal(201);
+  });
 
   it('is for the other methods what it is for a POST: another value with the same key is refused', async () => {
     const [key, { name }] = [freshKey(), secret()];

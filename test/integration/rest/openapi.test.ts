@@ -11,9 +11,7 @@ import { expect } from 'chai';
 import { describeApi } from '../../../api/openapi/document.ts';
 import { SCHEMA_MODULES } from '../../../api/openapi/named-schemas.ts';
 import { REST_ROWS } from '../../../api/rest/rows.ts';
-import { send } from '../../support/clients/http.ts';
 import { openApiTools } from '../../support/clients/openapi-tools.ts';
-import { useController } from '../../support/harness/controller.ts';
 import { OPERATIONS } from '../../support/procedures/operations.ts';
 
 interface DescribedOperation {
@@ -79,231 +77,163 @@ describe('the OpenAPI description', () => {
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 
-  describe('as a document', () => {
-    it('is OpenAPI 3.1 with a title, a version, a license and somebody to turn to', () => {
-      expect(document.openapi).to.match(/^3\.1\./);
-      expect(document.info).to.include.keys('title', 'version', 'description', 'license', 'contact');
-      expect(document.servers.map(({ url }) => url)).to.deep.equal(['/']);
-    });
-
-    it('has every row of the REST interface, with its permission', () => {
-      for (const row of REST_ROWS) {
-        const described = document.paths[`/api/v1${row.path}`]?.[row.method.toLowerCase()];
-        expect(described, `${row.method} ${row.path}`).to.include({
-          operationId: row.operationId,
-          'x-permission': row.operation.permission,
-        });
-        expect(described?.security).to.deep.equal([{ serviceAccountKey: [] }]);
-        const names = (described?.parameters ?? []).map(({ name, $ref }) => name ?? $ref?.split('/').at(-1));
-        expect(names.includes('idempotencyKey')).to.equal(row.method !== 'GET');
-        expect(names.includes('ifNoneMatch')).to.equal(row.method === 'GET');
-        for (const name of Object.keys(row.query?.properties ?? {})) expect(names).to.include(name);
-        expect(Object.keys(described?.responses ?? {})).to.include(String(row.status));
-      }
-    });
-
-    it('has every procedure, with its role and kind', () => {
-      const procedures = operations.filter(({ path }) => path.startsWith('/api/trpc/'));
-      expect(procedures.length).to.be.greaterThan(40);
-      for (const { path, method, operation } of procedures) {
-        const known = OPERATIONS.get(path.slice('/api/trpc/'.length));
-        expect(operation['x-role'], path).to.equal(known?.role);
-        if (known?.kind === 'mutation') expect(method, path).to.equal('post');
-        expect(operation.security, path).to.deep.equal([{ sessionCookie: [] }]);
-      }
-      expect(operations).to.have.length(procedures.length + REST_ROWS.length);
-    });
-
-    it('says of each operation what it does, under a tag that is described, and how it fails', () => {
-      const ids = new Set<string>();
-      const tags = new Map(document.tags.map(({ name, description }) => [name, description]));
-      for (const { path, operation } of operations) {
-        expect(operation.summary, path).to.have.length.within(5, 120);
-        expect(operation.description, path).to.match(/\S/);
-        expect(operation.tags, path).to.have.length(1);
-        expect(tags.get(operation.tags[0]!), path).to.match(/\S/);
-        const statuses = ['400', '401', '403', '405', '429', '503'];
-        expect(Object.keys(operation.responses), path).to.include.members(statuses);
-        if (path.startsWith('/api/trpc/'))
-          expect(Object.keys(operation.responses), path).to.include.members(['412', '413', '415']);
-        ids.add(operation.operationId);
-      }
-      expect(ids.size).to.equal(operations.length);
-      const grouped = document['x-tagGroups'].flatMap(({ tags }) => tags);
-      expect(grouped.sort()).to.deep.equal([...tags.keys()].sort());
-    });
-
-    it('describes what comes in with the rules that check it', () => {
-      const secret = document.components.schemas.NewSecret;
-      expect(secret).to.deep.equal({
-        type: 'object',
-        required: ['name', 'value'],
-        additionalProperties: false,
-        properties: {
-          name: { type: 'string', minLength: 1, maxLength: 100, pattern: '^[a-zA-Z][a-zA-Z0-9_.-]*$' },
-          value: { type: 'string', minLength: 1, maxLength: 65_536 },
-        },
-      });
-      const body = document.paths['/api/v1/secrets']?.post?.requestBody?.content['application/json'];
-      expect(body?.schema).to.deep.equal({ $ref: '#/components/schemas/NewSecret' });
-    });
-
-    it('names every field of every object, but of those whose fields are others’ to choose', () => {
-      const open: string[] = [];
-      const visit = (value: unknown, pointer: string): void => {
-        if (typeof value !== 'object' || value === null) return;
-        if ('type' in value && [value.type].flat().includes('object') && isOpen(value)) open.push(pointer);
-        for (const [key, item] of Object.entries(value))
-          if (key !== 'example') visit(item, `${pointer}/${key}`);
-      };
-      visit(document.components, '');
-      visit(document.paths, '');
-      const places = open.map((pointer) => pointer.replace(/^.*\/(schemas|properties)\//, ''));
-      expect([...new Set(places)].sort()).to.deep.equal(OPEN_OBJECTS);
-    });
-
-    it('knows every file of schemas', () => {
-      const folder = join(import.meta.dirname, '../../../schemas/api');
-      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter((file) => file.endsWith('.ts'))
-        .map((file) => basename(file, '.ts'));
-      expect(Object.keys(SCHEMA_MODULES).sort()).to.deep.equal(files.sort());
-    });
-
-    it('has examples that fit their schemas, for every body and every query', () => {
-      const ajv = new Ajv2020({ strict: false, allErrors: true });
-      formats.default.default(ajv);
-      ajv.addSchema({ $id: 'openapi:', ...document });
-      let checked = 0;
-      const wrong: string[] = [];
-      const visit = (value: unknown, pointer: string): void => {
-        if (typeof value !== 'object' || value === null) return;
-        if ('schema' in value && 'example' in value) {
-          checked += 1;
-          const fits = ajv.validate({ $ref: `openapi:#${pointer}/schema` }, value.example);
-          if (!fits)
-            wrong.push(`${pointer}: ${ajv.errorsText()}: ${JSON.stringify(value.example).slice(0, 200)}`);
-        }
-        for (const [key, item] of Object.entries(value)) {
-          const step = encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
-          visit(item, `${pointer}/${step}`);
-        }
-      };
-      visit(document.paths, '/paths');
-      visit(document.components, '/components');
-      expect(wrong, wrong.join('\n')).to.deep.equal([]);
-      expect(checked).to.be.greaterThan(operations.length);
-    });
-
-    it('holds nothing of this machine', () => {
-      expect(text).not.to.include(process.cwd());
-      expect(text).not.to.match(/svc_[0-9a-z]{26}/);
-    });
-
-    it('has patterns that every engine of regular expressions reads: no classes of Unicode', () => {
-      const patterns = [...text.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
-        ([, one]) => JSON.parse(one ?? '""') as string,
-      );
-      expect(patterns.length).to.be.greaterThan(50);
-      expect(patterns.filter((pattern) => /\\[pP]\{/.test(pattern))).to.deep.equal([]);
-      expect(text).not.to.include('\\\\p{');
-    });
-
-    it('has no two components of one name, also as generators name those within others', () => {
-      const { components } = document as unknown as { components: Record<string, Record<string, object>> };
-      const names = Object.entries(components).flatMap(([kind, all]) =>
-        kind === 'securitySchemes' ? [] : Object.keys(all).map((name) => name.toLowerCase()),
-      );
-      const within = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
-        Object.entries((schema as { properties?: Record<string, Inline> }).properties ?? {}).flatMap(
-          ([field, { properties, items }]) =>
-            properties ? [`${name}${field}`] : items?.properties ? [`${name}${field}item`] : [],
-        ),
-      );
-      const all = [...names, ...within.map((name) => name.toLowerCase())];
-      expect(all.filter((name, at) => all.indexOf(name) !== at)).to.deep.equal([]);
-    });
-
-    it('is taken by openapi-typescript without a warning', async function () {
-      this.timeout(60_000);
-      const folder = mkdtempSync(join(tmpdir(), 'headgate-openapi-'));
-      try {
-        const file = join(folder, 'openapi.json');
-        writeFileSync(file, text);
-        const cli = join(openApiTools(), 'node_modules/openapi-typescript/bin/cli.js');
-        const { stdout, stderr } = await run(process.execPath, [cli, file], { maxBuffer: 64 * 1024 * 1024 });
-        expect(stderr).to.equal('');
-        expect(stdout).to.include('"/api/v1/pipelines/{id}/config"');
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
-    });
-
-    it('is without a finding in Redocly’s recommended-strict and Spectral’s oas rules', async function () {
-      this.timeout(120_000);
-      this.slow(15_000);
-      const folder = mkdtempSync(join(tmpdir(), 'headgate-openapi-'));
-      try {
-        const file = join(folder, 'openapi.json');
-        writeFileSync(file, text);
-        const lint = join(openApiTools(), 'lint.mjs');
-        const { stdout } = await run(process.execPath, [lint, file], { maxBuffer: 64 * 1024 * 1024 });
-        const findings = JSON.parse(stdout) as string[];
-        expect(findings, findings.slice(0, 20).join('\n')).to.deep.equal([]);
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
-    });
+  it('is OpenAPI 3.1 with a title, a version, a license and somebody to turn to', () => {
+    expect(document.openapi).to.match(/^3\.1\./);
+    expect(document.info).to.include.keys('title', 'version', 'description', 'license', 'contact');
+    expect(document.servers.map(({ url }) => url)).to.deep.equal(['/']);
   });
 
-  describe('over HTTP', () => {
-    const test = useController();
-    let url: string;
-    before(() => {
-      url = `${test.url}/api/v1/openapi.json`;
-    });
-
-    it('is open to every origin, and needs no key', async () => {
-      const answer = await send(url, { headers: { origin: 'https://editor.example.org' } });
-      expect(answer.status).to.equal(200);
-      expect(answer.headers['content-type']).to.include('application/json');
-      expect(answer.headers['access-control-allow-origin']).to.equal('*');
-      expect(answer.headers).not.to.have.property('access-control-allow-credentials');
-      expect(answer.headers).not.to.have.property('set-cookie');
-      const served = answer.json<Document>();
-      expect(served.paths).to.deep.equal(document.paths);
-      expect(served.components).to.deep.equal(document.components);
-    });
-
-    it('answers the question of a browser before the request', async () => {
-      const answer = await send(url, {
-        method: 'OPTIONS',
-        headers: {
-          origin: 'https://editor.example.org',
-          'access-control-request-method': 'GET',
-          'access-control-request-headers': 'x-requested-with',
-        },
+  it('has every row of the REST interface, with its permission', () => {
+    for (const row of REST_ROWS) {
+      const described = document.paths[`/api/v1${row.path}`]?.[row.method.toLowerCase()];
+      expect(described, `${row.method} ${row.path}`).to.include({
+        operationId: row.operationId,
+        'x-permission': row.operation.permission,
       });
-      expect(answer.status).to.equal(204);
-      expect(answer.headers['access-control-allow-origin']).to.equal('*');
-      expect(answer.headers['access-control-allow-methods']).to.include('GET');
-      expect(answer.headers['access-control-allow-headers']).to.equal('*');
-    });
+      expect(described?.security).to.deep.equal([{ serviceAccountKey: [] }]);
+      const names = (described?.parameters ?? []).map(({ name, $ref }) => name ?? $ref?.split('/').at(-1));
+      expect(names.includes('idempotencyKey')).to.equal(row.method !== 'GET');
+      expect(names.includes('ifNoneMatch')).to.equal(row.method === 'GET');
+      for (const name of Object.keys(row.query?.properties ?? {})) expect(names).to.include(name);
+      expect(Object.keys(described?.responses ?? {})).to.include(String(row.status));
+    }
+  });
 
-    it('is not sent again to whoever has it', async () => {
-      const { etag } = (await send(url)).headers;
-      expect(etag).to.match(/^"[\w-]{20,}"$/);
-      const same = await send(url, { headers: { 'if-none-match': etag! } });
-      expect([same.status, same.text]).to.deep.equal([304, '']);
-      expect(same.headers['access-control-allow-origin']).to.equal('*');
-      expect((await send(url, { headers: { 'if-none-match': '"other"' } })).status).to.equal(200);
-    });
+  it('has every procedure, with its role and kind', () => {
+    const procedures = operations.filter(({ path }) => path.startsWith('/api/trpc/'));
+    expect(procedures.length).to.be.greaterThan(40);
+    for (const { path, method, operation } of procedures) {
+      const known = OPERATIONS.get(path.slice('/api/trpc/'.length));
+      expect(operation['x-role'], path).to.equal(known?.role);
+      if (known?.kind === 'mutation') expect(method, path).to.equal('post');
+      expect(operation.security, path).to.deep.equal([{ sessionCookie: [] }]);
+    }
+    expect(operations).to.have.length(procedures.length + REST_ROWS.length);
+  });
 
-    it('takes GET, HEAD and OPTIONS alone', async () => {
-      const head = await send(url, { method: 'HEAD' });
-      expect([head.status, head.text]).to.deep.equal([200, '']);
-      const post = await send(url, { method: 'POST', body: {} });
-      expect([post.status, post.headers.allow]).to.deep.equal([405, 'GET, HEAD, OPTIONS']);
+  it('says of each operation what it does, under a tag that is described, and how it fails', () => {
+    const ids = new Set<string>();
+    const tags = new Map(document.tags.map(({ name, description }) => [name, description]));
+    for (const { path, operation } of operations) {
+      expect(operation.summary, path).to.have.length.within(5, 120);
+      expect(operation.description, path).to.match(/\S/);
+      expect(operation.tags, path).to.have.length(1);
+      expect(tags.get(operation.tags[0]!), path).to.match(/\S/);
+      const statuses = ['400', '401', '403', '405', '429', '503'];
+      expect(Object.keys(operation.responses), path).to.include.members(statuses);
+      if (path.startsWith('/api/trpc/'))
+        expect(Object.keys(operation.responses), path).to.include.members(['412', '413', '415']);
+      ids.add(operation.operationId);
+    }
+    expect(ids.size).to.equal(operations.length);
+    const grouped = document['x-tagGroups'].flatMap(({ tags }) => tags);
+    expect(grouped.sort()).to.deep.equal([...tags.keys()].sort());
+  });
+
+  it('describes what comes in with the rules that check it', () => {
+    const secret = document.components.schemas.NewSecret;
+    expect(secret).to.deep.equal({
+      type: 'object',
+      required: ['name', 'value'],
+      additionalProperties: false,
+      properties: {
+        name: { type: 'string', minLength: 1, maxLength: 100, pattern: '^[a-zA-Z][a-zA-Z0-9_.-]*$' },
+        value: { type: 'string', minLength: 1, maxLength: 65_536 },
+      },
     });
+    const body = document.paths['/api/v1/secrets']?.post?.requestBody?.content['application/json'];
+    expect(body?.schema).to.deep.equal({ $ref: '#/components/schemas/NewSecret' });
+  });
+
+  it('names every field of every object, but of those whose fields are others’ to choose', () => {
+    const open: string[] = [];
+    const visit = (value: unknown, pointer: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if ('type' in value && [value.type].flat().includes('object') && isOpen(value)) open.push(pointer);
+      for (const [key, item] of Object.entries(value))
+        if (key !== 'example') visit(item, `${pointer}/${key}`);
+    };
+    visit(document.components, '');
+    visit(document.paths, '');
+    const places = open.map((pointer) => pointer.replace(/^.*\/(schemas|properties)\//, ''));
+    expect([...new Set(places)].sort()).to.deep.equal(OPEN_OBJECTS);
+  });
+
+  it('knows every file of schemas', () => {
+    const folder = join(import.meta.dirname, '../../../schemas/api');
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => basename(file, '.ts'));
+    expect(Object.keys(SCHEMA_MODULES).sort()).to.deep.equal(files.sort());
+  });
+
+  it('has examples that fit their schemas, for every body and every query', () => {
+    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    formats.default.default(ajv);
+    ajv.addSchema({ $id: 'openapi:', ...document });
+    let checked = 0;
+    const wrong: string[] = [];
+    const visit = (value: unknown, pointer: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      if ('schema' in value && 'example' in value) {
+        checked += 1;
+        const fits = ajv.validate({ $ref: `openapi:#${pointer}/schema` }, value.example);
+        if (!fits)
+          wrong.push(`${pointer}: ${ajv.errorsText()}: ${JSON.stringify(value.example).slice(0, 200)}`);
+      }
+      for (const [key, item] of Object.entries(value)) {
+        const step = encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
+        visit(item, `${pointer}/${step}`);
+      }
+    };
+    visit(document.paths, '/paths');
+    visit(document.components, '/components');
+    expect(wrong, wrong.join('\n')).to.deep.equal([]);
+    expect(checked).to.be.greaterThan(operations.length);
+  });
+
+  it('holds nothing of this machine', () => {
+    expect(text).not.to.include(process.cwd());
+    expect(text).not.to.match(/svc_[0-9a-z]{26}/);
+  });
+
+  it('has patterns that every engine of regular expressions reads: no classes of Unicode', () => {
+    const patterns = [...text.matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+      ([, one]) => JSON.parse(one ?? '""') as string,
+    );
+    expect(patterns.length).to.be.greaterThan(50);
+    expect(patterns.filter((pattern) => /\\[pP]\{/.test(pattern))).to.deep.equal([]);
+    expect(text).not.to.include('\\\\p{');
+  });
+
+  it('has no two components of one name, also as generators name those within others', () => {
+    const { components } = document as unknown as { components: Record<string, Record<string, object>> };
+    const names = Object.entries(components).flatMap(([kind, all]) =>
+      kind === 'securitySchemes' ? [] : Object.keys(all).map((name) => name.toLowerCase()),
+    );
+    const within = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+      Object.entries((schema as { properties?: Record<string, Inline> }).properties ?? {}).flatMap(
+        ([field, { properties, items }]) =>
+          properties ? [`${name}${field}`] : items?.properties ? [`${name}${field}item`] : [],
+      ),
+    );
+    const all = [...names, ...within.map((name) => name.toLowerCase())];
+    expect(all.filter((name, at) => all.indexOf(name) !== at)).to.deep.equal([]);
+  });
+
+  it('is without a finding in Redocly’s recommended-strict and Spectral’s oas rules', async function () {
+    this.timeout(120_000);
+    this.slow(15_000);
+    const folder = mkdtempSync(join(tmpdir(), 'headgate-openapi-'));
+    try {
+      const file = join(folder, 'openapi.json');
+      writeFileSync(file, text);
+      const lint = join(openApiTools(), 'lint.mjs');
+      const { stdout } = await run(process.execPath, [lint, file], { maxBuffer: 64 * 1024 * 1024 });
+      const findings = JSON.parse(stdout) as string[];
+      expect(findings, findings.slice(0, 20).join('\n')).to.deep.equal([]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 });
