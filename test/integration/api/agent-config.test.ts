@@ -5,16 +5,16 @@ import { ConfigResponse } from '../../../schemas/agent/protocol.ts';
 import { validator } from '../../../schemas/validate.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
 import { send } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { startTestController, useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTwoTeams, manifest, SECRET_VALUE, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { manifest, SECRET_VALUE, useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 /** Between polls: a node may poll 120 times a minute. */
 const everyMs = 50;
 
 describe('the config of a node', () => {
-  let test: TestController;
-  let teams: TwoTeams;
+  const test = useController();
+  const teams = useTwoTeams(test);
   let node: TestNode;
 
   const read = async (from: TestNode = node) => {
@@ -41,13 +41,7 @@ describe('the config of a node', () => {
 
   before(async function () {
     this.timeout(30_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
     node = teams.ours.node;
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
   });
 
   it('has every field that the protocol names', async () => {

@@ -7,22 +7,16 @@ import {
   type TestNode,
   tryEnroll,
 } from '../../support/agents/agent-client.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { startTestController, useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
+import { useTestEnvironments } from '../../support/scenes/places.ts';
 
-const CROWD = 300;
+const CROWD = 100;
 
 describe('a crowd of agents', function () {
   this.timeout(60_000);
-  let test: TestController;
-  let places: TestEnvironments;
-
-  before(async () => {
-    test = await startTestController({ enrollPerMinute: CROWD });
-    places = await makeTestEnvironments(test);
-  });
-  after(() => test?.stop());
+  const test = useController({ enrollPerMinute: CROWD });
+  const places = useTestEnvironments(test);
 
   const enrollmentToken = async () =>
     (

@@ -4,16 +4,16 @@ import pg from 'pg';
 import type { LogLine, LogPage } from '../../../schemas/api/fleet/logs.ts';
 import { enrollNode, heartbeat, type TestNode } from '../../support/agents/agent-client.ts';
 import { openStream, send } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { watchStatements } from '../../support/harness/statements.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTwoTeams, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 const LIMIT_BYTES = 8 * 1024 * 1024;
 
 describe('a delivery of log lines', () => {
-  let test: TestController;
-  let teams: TwoTeams;
+  const test = useController();
+  const teams = useTwoTeams(test);
   let node: TestNode;
   let pipelineId: string;
   let token: string;
@@ -23,16 +23,10 @@ describe('a delivery of log lines', () => {
 
   before(async function () {
     this.timeout(30_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
     pipelineId = teams.ours.pipelineId;
     ({ token } = await teams.root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
       environmentId: teams.ours.environmentId,
     }));
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
   });
   beforeEach(async () => {
     node = await newNode();
@@ -83,52 +77,34 @@ describe('a delivery of log lines', () => {
     const all = [node, ...others];
     await Promise.all(
       all.map(async (one) => {
-        for (let part = 0; part < 10; part += 1) {
+        for (let part = 0; part < 4; part += 1) {
           const lines = Array.from({ length: 50 }, (_, n) => `line ${part * 50 + n}`);
           await delivered([{ pipelineId, lines }], one);
         }
       }),
     );
     for (const one of all)
-      expect(await stored(one)).to.deep.equal(Array.from({ length: 500 }, (_, n) => `line ${n}`));
+      expect(await stored(one)).to.deep.equal(Array.from({ length: 200 }, (_, n) => `line ${n}`));
   });
 
-  const REJECTED: { reason: string; entry: () => unknown; rejected: number }[] = [
-    {
-      reason: 'an unknown pipeline',
-      entry: () => ({ pipelineId: 'nothing-of-ours', lines: ['a', 'b'] }),
-      rejected: 2,
-    },
-    {
-      reason: 'a pipeline of another environment',
-      entry: () => ({ pipelineId: teams.theirs.pipelineId, lines: ['a', 'b', 'c'] }),
-      rejected: 3,
-    },
-    {
-      reason: 'an id with a path in it',
-      entry: () => ({ pipelineId: '../../etc', lines: ['a'] }),
-      rejected: 1,
-    },
-    { reason: 'NUL in the id', entry: () => ({ pipelineId: 'a\0b', lines: ['a', 'b'] }), rejected: 2 },
-    { reason: 'no id', entry: () => ({ lines: ['a', 'b'] }), rejected: 2 },
-    { reason: 'no lines', entry: () => ({ pipelineId }), rejected: 1 },
-    { reason: 'lines that are one text', entry: () => ({ pipelineId, lines: 'text' }), rejected: 1 },
-    {
-      reason: 'more lines than 500',
-      entry: () => ({ pipelineId, lines: Array(501).fill('x') }),
-      rejected: 501,
-    },
-    { reason: 'null', entry: () => null, rejected: 1 },
-    { reason: 'a number', entry: () => 7, rejected: 1 },
-    { reason: 'a list', entry: () => [['a']], rejected: 1 },
-  ];
-  for (const { reason, entry, rejected } of REJECTED) {
-    it(`(${reason}) counts what is refused and keeps the rest`, async () => {
-      const body = [{ pipelineId, lines: ['before'] }, entry(), { pipelineId, lines: ['after'] }];
-      expect(await delivered(body)).to.equal(rejected);
-      expect(await stored()).to.deep.equal(['before', 'after']);
-    });
-  }
+  it('counts what is refused and keeps the rest', async () => {
+    const REJECTED: [rejected: number, entry: unknown][] = [
+      [2, { pipelineId: 'nothing-of-ours', lines: ['a', 'b'] }],
+      [3, { pipelineId: teams.theirs.pipelineId, lines: ['a', 'b', 'c'] }],
+      [1, { pipelineId: '../../etc', lines: ['a'] }],
+      [2, { pipelineId: 'a\0b', lines: ['a', 'b'] }],
+      [2, { lines: ['a', 'b'] }],
+      [1, { pipelineId }],
+      [1, { pipelineId, lines: 'text' }],
+      [501, { pipelineId, lines: Array(501).fill('x') }],
+      ...[null, 7, [['a']]].map((entry): [number, unknown] => [1, entry]),
+    ];
+    for (const [rejected, entry] of REJECTED) {
+      const body = [{ pipelineId, lines: ['before'] }, entry, { pipelineId, lines: ['after'] }];
+      expect(await delivered(body), JSON.stringify(entry)?.slice(0, 60)).to.equal(rejected);
+    }
+    expect(await stored()).to.deep.equal(REJECTED.flatMap(() => ['before', 'after']));
+  });
 
   it('refuses a line that is no text alone', async () => {
     expect(await delivered([{ pipelineId, lines: ['a', 7, null, { b: 1 }, 'c'] }])).to.equal(3);
@@ -155,27 +131,21 @@ describe('a delivery of log lines', () => {
     expect(lines[5]).to.equal(`${'y'.repeat(8_191)}\ufffd`);
   });
 
-  const REFUSED: { reason: string; status: number; body: string }[] = [
-    { reason: 'null', status: 400, body: 'null' },
-    { reason: 'an object', status: 400, body: '{"pipelineId":"a","lines":["x"]}' },
-    { reason: 'a text', status: 400, body: '"lines"' },
-    { reason: 'broken JSON', status: 400, body: '[{"pipelineId":' },
-    { reason: 'nothing', status: 400, body: '' },
-    { reason: '3,000 entries', status: 400, body: JSON.stringify(Array(3_000).fill({})) },
-    {
-      reason: 'a line of 10 MB',
-      status: 413,
-      body: JSON.stringify([{ pipelineId: 'p', lines: ['x'.repeat(10_000_000)] }]),
-    },
-  ];
-  for (const { reason, status, body } of REFUSED) {
-    it(`answers ${status} to ${reason}`, async () => {
+  it('answers 400 or 413 to what is no delivery', async () => {
+    const REFUSED: [status: number, body: string][] = [
+      ...['null', '{"pipelineId":"a","lines":["x"]}', '"lines"', '[{"pipelineId":', ''].map(
+        (body): [number, string] => [400, body],
+      ),
+      [400, JSON.stringify(Array(3_000).fill({}))],
+      [413, JSON.stringify([{ pipelineId: 'p', lines: ['x'.repeat(10_000_000)] }])],
+    ];
+    for (const [status, body] of REFUSED) {
       const answer = await node.logs(body, { 'content-type': 'application/json' });
-      expect(answer.status).to.equal(status);
+      expect(answer.status, body.slice(0, 50)).to.equal(status);
       expect(answer.json().error).to.be.a('string');
-      expect(await stored()).to.deep.equal([]);
-    });
-  }
+    }
+    expect(await stored()).to.deep.equal([]);
+  });
 
   it('answers 413 to a body over 8 MiB that does not tell its length', async () => {
     const body = JSON.stringify([{ pipelineId, lines: ['x'.repeat(LIMIT_BYTES)] }]);

@@ -3,22 +3,13 @@ import { expect } from 'chai';
 import type { GitJob, GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
 import type { Drift, DriftReport } from '../../../schemas/api/delivery/git-words.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { manifest, useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 describe('the loop with git, from outside', () => {
-  let test: TestController;
-  let teams: TwoTeams;
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
-  });
+  const test = useController();
+  const teams = useTwoTeams(test);
 
   const orders = { kind: 'Pipeline', name: 'orders' };
   const ours = () => ({ environmentId: teams.ours.environmentId });

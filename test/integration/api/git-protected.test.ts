@@ -7,24 +7,22 @@ import { git } from '../../support/clients/fast-import.ts';
 import { GitClient, withCredentials } from '../../support/clients/git-client.ts';
 import { send } from '../../support/clients/http.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { bindToGit, type GitBindingScene } from '../../support/scenes/git-binding.ts';
-import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
+import { useTestEnvironments } from '../../support/scenes/places.ts';
 
 const NOTHING = '0'.repeat(40);
 
 describe('a push to a protected branch', function () {
   this.timeout(60_000);
-  let test: TestController;
-  let places: TestEnvironments;
+  const test = useController();
+  const places = useTestEnvironments(test);
   let place: GitBindingScene;
   let token: string;
   let client: GitClient;
 
   before(async () => {
-    test = await startTestController();
-    places = await makeTestEnvironments(test);
     place = await bindToGit(test, places, { 'pipelines/web.yaml': idleManifest('web') });
     ({ token } = await places.editor.mutate<{ token: string }>('user.createToken', { name: 'git' }));
   });
@@ -34,7 +32,6 @@ describe('a push to a protected branch', function () {
     await client.clone();
   });
   afterEach(() => client.remove());
-  after(() => test?.stop());
 
   const names = () => git(place.gitdir, 'for-each-ref', '--format=%(refname)');
 

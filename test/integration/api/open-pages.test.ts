@@ -1,20 +1,14 @@
 /** Open pages follow: what somebody changes is told of by topic, after its commit, to those who see the place. */
 import { expect } from 'chai';
 import type { UiTopic } from '../../../schemas/api/ui-events.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTestEnvironments, type TestEnvironments } from '../../support/scenes/places.ts';
+import { useTestEnvironments } from '../../support/scenes/places.ts';
 
 describe('a page that is open', () => {
-  let test: TestController;
-  let places: TestEnvironments;
+  const test = useController();
+  const places = useTestEnvironments(test);
   let made = 0;
-
-  before(async () => {
-    test = await startTestController();
-    places = await makeTestEnvironments(test);
-  });
-  after(() => test?.stop());
 
   /** The topics that a change was told by; `*` before those that go to everybody. */
   const told = async (name: string, input: object): Promise<{ topics: string[]; id: string }> => {

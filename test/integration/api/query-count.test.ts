@@ -7,12 +7,12 @@ import type { Role } from '../../../schemas/api/common.ts';
 import { insertAnomaly } from '../../support/fixtures/anomalies.ts';
 import { SMALL_FLUENTD } from '../../support/fixtures/migrations.ts';
 import { NO_FIGURES } from '../../support/fixtures/recommendations.ts';
-import { ROOT, startTestController, type TestController } from '../../support/harness/controller.ts';
+import { ROOT, useController } from '../../support/harness/controller.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
 import { OPERATIONS } from '../../support/procedures/operations.ts';
 import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
-import { makeTwoTeams, type Side, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { type Side, useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 const environment = ({ environmentId }: Side) => ({ environmentId });
 const team = ({ teamId }: Side) => ({ teamId });
@@ -180,16 +180,14 @@ async function multiply(
 }
 
 describe('the database is asked', () => {
-  let test: TestController;
-  let teams: TwoTeams;
+  const test = useController();
+  const teams = useTwoTeams(test);
   let actor: Context['actor'];
   /** Of the call that is under way: the controller has other work of its own. */
   const asking = new AsyncLocalStorage<string[]>();
 
   before(async function () {
     this.timeout(60_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
     const { db } = test.controller.systemContext('test');
     db.on('query', ({ sql }: { sql: string }) => asking.getStore()?.push(sql));
     const { id: userId } = await test.db('users').where({ email: ROOT.email }).first('id');
@@ -308,10 +306,6 @@ describe('the database is asked', () => {
       ...{ canary_version_id: teams.ours.versionId, canary_selector: '{"ring":"0"}', window_minutes: 10 },
       ...{ status: 'CANARY_DEPLOYED', source: 'ui', created_by: 'the tests' },
     });
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
   });
 
   /** What one call asks, after others have filled what is kept in memory; joins are shared for a moment only. */

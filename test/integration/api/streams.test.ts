@@ -3,31 +3,22 @@ import { expect } from 'chai';
 import { AGENT_LIMITS } from '../../../schemas/agent/limits.ts';
 import { UI_TOPICS, type UiEvent } from '../../../schemas/api/ui-events.ts';
 import { type OpenStream, openStream, send } from '../../support/clients/http.ts';
-import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { startTestController, useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { makeTwoTeams, manifest, type TwoTeams } from '../../support/scenes/two-teams.ts';
+import { manifest, useTwoTeams } from '../../support/scenes/two-teams.ts';
 import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 describe('streams', () => {
-  let test: TestController;
-  let teams: TwoTeams;
+  const test = useController();
+  const teams = useTwoTeams(test);
   const open: OpenStream[] = [];
   const keep = (stream: OpenStream) => {
     open.push(stream);
     return stream;
   };
 
-  before(async function () {
-    this.timeout(30_000);
-    test = await startTestController();
-    teams = await makeTwoTeams(test);
-  });
   afterEach(() => {
     for (const stream of open.splice(0)) stream.close();
-  });
-  after(async () => {
-    await teams?.git.remove();
-    await test?.stop();
   });
 
   const rotate = (side: { environmentId: string; secretId: string }) =>
