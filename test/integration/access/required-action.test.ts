@@ -9,6 +9,7 @@ import { runGit, withCredentials } from '../../support/clients/git-client.ts';
 import { type OpenStream, openStream, send } from '../../support/clients/http.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
+import { OPERATIONS } from '../../support/procedures/operations.ts';
 import { PROCEDURE_KINDS } from '../../support/procedures/procedures.ts';
 import { useSampled } from '../../support/scenes/sampled.ts';
 import { callProcedure, makeUser, signIn, type TestUser } from '../../support/users/person.ts';
@@ -70,20 +71,19 @@ describe('somebody who owes something', () => {
         await begin(owes, person);
         const session = await send(`${test.url}/api/auth/session`, { headers: { cookie: person.cookie } });
         expect(session.json<{ user: object }>().user).to.include({ owes });
-        const working: string[] = [];
-        for (const [name, kind] of PROCEDURE_KINDS) {
-          const input = { nonsense: true };
-          const { status, fault } = await callProcedure(test.url, kind, name, input, {
-            cookie: person.cookie,
-          });
-          if (status !== 403) {
-            working.push(name);
-            continue;
-          }
+        // Each call begins with the same look at what its operation says: some show that.
+        const open = [...OPERATIONS.values()].filter((one) => one.allowedBefore?.includes(owes));
+        expect(open.map(({ name }) => name).sort()).to.deep.equal(OPEN[owes]);
+        for (const [index, [name, kind]] of [...PROCEDURE_KINDS].entries()) {
+          const helps = OPEN[owes].includes(name);
+          if (!helps && index % 20 > 0) continue;
+          const { cookie } = person;
+          const { status, fault } = await callProcedure(test.url, kind, name, { nonsense: true }, { cookie });
+          expect(status === 403, name).to.equal(!helps);
+          if (helps) continue;
           expect(fault?.data, name).to.include({ code: 'FORBIDDEN', owes });
           expect(fault?.message, name).to.match(SAYS[owes]);
         }
-        expect(working.sort()).to.deep.equal(OPEN[owes]);
       });
 
       it('may open no stream and watch no tap, and what is open ends', async () => {

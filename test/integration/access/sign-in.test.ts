@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { setTemporaryPassword } from '../../../controller/identity/access/index.ts';
 import { createPasswords } from '../../../controller/identity/access/sign-in/passwords.ts';
 import { send } from '../../support/clients/http.ts';
-import { startTestController, useController } from '../../support/harness/controller.ts';
+import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
 import { CHEAP, cheapPasswords } from '../../support/users/passwords.ts';
 import { makeUser, PASSWORD, trySignIn as tryFrom } from '../../support/users/person.ts';
@@ -88,40 +88,20 @@ describe('sign-in', () => {
     }
   });
 
-  const BAD: { reason: string; body: unknown }[] = [
-    { reason: 'no password', body: { email: 'a@b.c' } },
-    { reason: 'an empty password', body: { email: 'a@b.c', password: '' } },
-    { reason: 'a password that is an object', body: { email: 'a@b.c', password: { $gt: '' } } },
-    { reason: 'a password of 2,000 characters', body: { email: 'a@b.c', password: 'x'.repeat(2_000) } },
-    { reason: 'an unknown field', body: { email: 'a@b.c', password: 'x', isSuperAdmin: true } },
-    { reason: 'NUL in the email', body: { email: 'a\0@b.c', password: 'x' } },
-    { reason: 'null', body: null },
-    { reason: 'a list', body: [] },
-  ];
-  for (const { reason, body } of BAD) {
-    it(`answers 400 to ${reason}`, async () => {
-      const answer = await send(`${test.url}/api/auth/sign-in`, {
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json' },
-        method: 'POST',
-      });
-      expect(answer.status, answer.text).to.equal(400);
+  it('answers 400 to what is no address and password', async () => {
+    for (const body of [
+      ...[{ email: 'a@b.c' }, { email: 'a@b.c', password: '' }, { email: 'a@b.c', password: { $gt: '' } }],
+      ...[
+        { email: 'a@b.c', password: 'x'.repeat(2_000) },
+        { email: 'a\0@b.c', password: 'x' },
+      ],
+      ...[{ email: 'a@b.c', password: 'x', isSuperAdmin: true }, null, []],
+    ]) {
+      const text = JSON.stringify(body);
+      const headers = { 'content-type': 'application/json' };
+      const answer = await send(`${test.url}/api/auth/sign-in`, { method: 'POST', headers, body: text });
+      expect(answer.status, text).to.equal(400);
       expect(answer.json().error).to.be.a('string');
-    });
-  }
-
-  it('answers 413 to a body over 16 KiB, told beforehand or not', async () => {
-    const text = JSON.stringify({ email: 'a@b.c', password: 'x'.repeat(17_000) });
-    for (const chunked of [false, true]) {
-      const answer = await send(`${test.url}/api/auth/sign-in`, {
-        method: 'POST',
-        body: text,
-        headers: {
-          'content-type': 'application/json',
-          ...(chunked ? { 'transfer-encoding': 'chunked' } : {}),
-        },
-      });
-      expect(answer.status).to.equal(413);
     }
   });
 
@@ -277,53 +257,15 @@ describe('sign-in', () => {
   });
 
   it('stops an address after sixty attempts a minute, whoever they are for', async () => {
-    const own = await startTestController();
-    try {
-      const statuses: number[] = [];
-      for (let attempt = 0; attempt < 61; attempt += 1) {
-        // Too short to reach the password check: only the count matters here.
-        const answer = await send(`${own.url}/api/auth/sign-in`, { body: { email: `u${attempt}@x.org` } });
-        statuses.push(answer.status);
-        if (answer.status === 429) expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
-      }
-      expect(statuses.indexOf(429)).to.equal(60);
-    } finally {
-      await own.stop();
+    const statuses: number[] = [];
+    for (let attempt = 0; attempt < 61; attempt += 1) {
+      // Too short to reach the password check: only the count matters here.
+      const answer = await send(`${test.url}/api/auth/sign-in`, {
+        ...{ body: { email: `u${attempt}@x.org` }, headers: { 'x-forwarded-for': '198.51.100.60' } },
+      });
+      statuses.push(answer.status);
+      if (answer.status === 429) expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
     }
-  });
-});
-
-describe('sign-in over https', () => {
-  const test = useController({ baseUrl: 'https://headgate.example.org' });
-
-  it('binds the cookie to the host and to https', async () => {
-    const { email } = { email: 'secure@example.org' };
-    await makeUser(test.db, { email });
-    const headers = { origin: 'https://headgate.example.org' };
-    const answer = await tryFrom(test.url, email, PASSWORD, headers);
-    expect(answer.status).to.equal(200);
-    const [cookie = '', device = ''] = answer.headers['set-cookie'] ?? [];
-    expect(cookie).to.match(/^__Host-headgate\.session-token=hgs_/);
-    expect(device).to.match(/^__Host-headgate\.known-device=/);
-    for (const one of [cookie, device])
-      expect(one.toLowerCase())
-        .to.match(/; secure/)
-        .and.match(/; httponly/)
-        .and.match(/; path=\//)
-        .and.not.match(/domain=/);
-    const me = await send(`${test.url}/api/auth/session`, { headers: { cookie: cookie.split(';')[0] } });
-    expect(me.status).to.equal(200);
-    expect(me.headers['strict-transport-security']).to.match(/max-age=(\d{8,})/);
-  });
-
-  it('takes no change from a page that came without https, whatever its host is called', async () => {
-    const host = 'headgate.example.org';
-    for (const [origin, status] of [
-      [`http://${host}`, 403],
-      [`https://${host}`, 401],
-    ] as const)
-      expect((await tryFrom(test.url, 'nobody@example.org', 'x', { origin, host })).status, origin).to.equal(
-        status,
-      );
+    expect(statuses.indexOf(429)).to.equal(60);
   });
 });

@@ -2,12 +2,14 @@
 import type { TSchema } from 'typebox';
 import { OPERATION_MODULES } from '../../../api/procedures/operations.ts';
 import { pipelineConfigs, pipelineDeployments } from '../../../controller/pipelines/index.ts';
+import type { RequiredAction } from '../../../controller/platform/operation/context.ts';
 import type { Needs } from '../../../controller/platform/operation/operation.ts';
 
 interface Described extends Needs {
   name: string;
   input: TSchema;
   output: TSchema;
+  allowedBefore?: readonly RequiredAction[];
 }
 export type DescribedOperation = Described & ({ kind: 'query' } | { kind: 'mutation'; audit: string });
 
