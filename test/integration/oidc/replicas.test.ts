@@ -37,24 +37,7 @@ describe('sign-in at an identity provider over two controllers', () => {
     }
   });
 
-  it('hears at once of another provider that was set at the first', async () => {
-    const other = await another(scene.test.url);
-    try {
-      const locationOf = async () =>
-        (await send(`${other.url}/api/auth/oidc/login`)).headers.location?.split('?')[0];
-      expect(await locationOf()).to.equal(`${scene.provider.issuer}/auth`);
-      await scene.root.mutate('settings.disableOidc');
-      expect(await locationOf()).to.equal('/sign-in');
-    } finally {
-      await other.stop();
-    }
-  });
-});
-
-describe('sign-in at an identity provider over https', () => {
-  const scene = useSingleSignOn();
-
-  it('binds its cookie to the host, and to https', async () => {
+  it('over https binds its cookie to the host, and to https', async () => {
     const test = await startTestController({
       ...{ baseUrl: 'https://headgate.example.org', privateTargets: ['127.0.0.1'] },
       ...{ databaseUrl: scene.test.databaseUrl, dataDir: scene.test.config.dataDir },
@@ -71,6 +54,19 @@ describe('sign-in at an identity provider over https', () => {
       expect(String(longest.headers['set-cookie']).length, 'what browsers keep').to.be.below(4_096);
     } finally {
       await test.stop();
+    }
+  });
+
+  it('hears at once of another provider that was set at the first', async () => {
+    const other = await another(scene.test.url);
+    try {
+      const locationOf = async () =>
+        (await send(`${other.url}/api/auth/oidc/login`)).headers.location?.split('?')[0];
+      expect(await locationOf()).to.equal(`${scene.provider.issuer}/auth`);
+      await scene.root.mutate('settings.disableOidc');
+      expect(await locationOf()).to.equal('/sign-in');
+    } finally {
+      await other.stop();
     }
   });
 });
