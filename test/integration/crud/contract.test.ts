@@ -1,7 +1,7 @@
 /**
  * What all kinds of objects that users create have in common, one row of `test/support/crud/rows.ts` a kind: what is wrong
  * input, a name of its own, limits, partial updates, deletion and the audit log. Who may call what, and ids of other teams,
- * are asked of every procedure in `test/integration/api/procedures.test.ts`.
+ * are asked of every procedure in `test/integration/api/procedures/`.
  */
 import { expect } from 'chai';
 import { CRUD } from '../../support/crud/rows.ts';
@@ -189,13 +189,13 @@ describe('the contract of all objects', () => {
         expect(await tryUpdate(id, { name: own.toUpperCase() })).to.equal('OK');
       });
 
-      it('gives a name to one of ten that ask for it at once', async () => {
+      it('gives a name to one of two that ask for it at once, however often they do', async () => {
         if (limit && limit.count < 100) for (const { id } of await list()) await remove(id);
-        const ids = await Promise.all(Array.from({ length: 10 }, async () => (await create()).id));
+        const ids = [(await create()).id, (await create()).id] as const;
         const statuses = await tenAtOnce((n) =>
-          root.call('mutation', update, of(ids[n] ?? '', { name: 'wanted by all' })),
+          root.call('mutation', update, of(n % 2 === 0 ? ids[0] : ids[1], { name: 'wanted by both' })),
         );
-        expect(statuses).to.deep.equal(ONE_OF_TEN);
+        expect(statuses).to.deep.equal([...Array(5).fill(200), ...Array(5).fill(409)]);
       });
     });
   }
