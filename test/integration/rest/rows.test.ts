@@ -22,6 +22,7 @@ import {
 import { useController } from '../../support/harness/controller.ts';
 import { unknownFields } from '../../support/procedures/operations.ts';
 import { openEvent } from '../../support/procedures/rows/alerts.ts';
+import { wrongInputs } from '../../support/procedures/wrong-inputs.ts';
 import { SECRET_VALUE, type Side, useTwoTeams } from '../../support/scenes/two-teams.ts';
 
 /** The contract: method, path, permission, status, and the keys of the answer. */
@@ -88,7 +89,6 @@ interface Case {
   elsewhere?(ours: Request, theirs: Side): Request[];
 }
 
-const LONG = 'x'.repeat(70_000);
 const ROWS_PER_KEY = 10;
 const UNKNOWN_ID = '01arz3ndektsv4rrffq69g5fav';
 
@@ -115,11 +115,11 @@ describe('every row of the REST interface', () => {
   let expired: RestKey;
   /** Keys by what they may do. */
   const keys = new Map<string, Promise<RestKey>>();
-  const keyWith = async (permissions: readonly Permission[]): Promise<string> => {
+  const keyWith = (permissions: readonly Permission[]): Promise<RestKey> => {
     const wanted = permissions.join();
     const made = keys.get(wanted) ?? makeKey(teams.root, teams.ours.environmentId, permissions);
     keys.set(wanted, made);
-    return (await made).key;
+    return made;
   };
 
   before(async () => {
@@ -318,6 +318,10 @@ describe('every row of the REST interface', () => {
     expect(error, what).to.be.a('string').and.have.length.within(5, 1_000);
     return error;
   };
+  const expectNoKey = (answer: HttpResponse, what: string) => {
+    expectRefusal(answer, 401, what);
+    expect(answer.headers['www-authenticate'], what).to.equal('Bearer');
+  };
 
   it('is met under its method, path and permission, with nothing beside it', () => {
     const rows = REST_ROWS.map(
@@ -341,44 +345,31 @@ describe('every row of the REST interface', () => {
         rowsOfKey = 1;
       });
 
-      it('answers 401 without a key that works, whatever the request', async () => {
-        const KEYS: Record<string, string | null> = {
-          none: null,
-          unknown: mintToken('svc').token,
-          'with another secret': all.key.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
-          revoked: revoked.key,
-          expired: expired.key,
-          'personal token': teams.token,
-          'no key at all': 'hunter2',
-        };
-        for (const [what, key] of Object.entries(KEYS)) {
-          for (const request of [good, { ...good, query: { surprise: '1' } }]) {
-            const answer = await call(row, request, key);
-            expectRefusal(answer, 401, what);
-            expect(answer.headers['www-authenticate'], what).to.equal('Bearer');
-          }
-        }
-        for (const headers of [
-          { cookie: teams.root.cookie },
-          { cookie: teams.root.cookie, authorization: 'Bearer ' },
-          { authorization: `Basic ${all.key}` },
-          { authorization: all.key },
-        ]) {
-          expectRefusal(await call(row, good, null, { headers }), 401, JSON.stringify(Object.keys(headers)));
-        }
+      it('answers 401 without a key and with one that was revoked, whatever the request', async () => {
+        for (const [request, key] of [
+          [good, null],
+          [good, revoked.key],
+          [{ ...good, query: { surprise: '1' } }, null],
+        ] as const)
+          expectNoKey(await call(row, request, key), key === null ? 'none' : 'revoked');
       });
 
       it('answers 403 to a key with every permission but its own, and names that one', async () => {
         const { permission } = row.operation;
         const others = PERMISSIONS.filter((one) => one !== permission) as Permission[];
-        const error = expectRefusal(await call(row, good, await keyWith(others)), 403, 'another key');
+        const { key } = await keyWith(others);
+        const error = expectRefusal(await call(row, good, key), 403, 'another key');
         expect(error).to.include(permission);
       });
 
-      it('works with a key that has this permission alone, in the form that is promised', async () => {
-        const key = await keyWith([row.operation.permission!]);
-        // Twice: some requests name things by id and some by name.
-        for (const request of [await requestOf(row), await requestOf(row)]) {
+      it('works with a key that has this permission alone, in the form that is promised, and leaves one event of it', async () => {
+        const { key, accountId } = await keyWith([row.operation.permission!]);
+        const events = () => test.db('audit_log').where({ user_id: accountId }).orderBy(['created_at', 'id']);
+        // Secrets are named by id and by name.
+        for (const request of row.path === '/secrets'
+          ? [await requestOf(row), await requestOf(row)]
+          : [await requestOf(row)]) {
+          const before = (await events()).length;
           const answer = await call(row, request, key);
           expect(answer.status, answer.text).to.equal(row.status);
           expect(answer.headers['content-type']).to.equal('application/json; charset=utf-8');
@@ -391,33 +382,25 @@ describe('every row of the REST interface', () => {
           expect(validator(row.response).issues(body)).to.deep.equal([]);
           expect(unknownFields(row.response, body), 'fields that the schema does not name').to.deep.equal([]);
           expect(answer.text).not.to.include(SECRET_VALUE);
+          const wrong = { ...request, query: { ...request.query, surprise: '1' } };
+          expectRefusal(await call(row, wrong, key), 400, 'surprise');
+          expectLeft((await events()).slice(before));
         }
       });
 
-      const { operation } = row;
-      if (operation.kind === 'mutation')
-        it('leaves one event of the service account, and none of what is refused', async () => {
-          const events = () =>
-            test.db('audit_log').where({ user_id: all.accountId }).orderBy(['created_at', 'id']);
-          const request = await requestOf(row);
-          const before = (await events()).length;
-          expect((await call(row, request, all.key)).status).to.equal(row.status);
-          expectRefusal(
-            await call(row, { ...request, query: { ...request.query, surprise: '1' } }, all.key),
-            400,
-            '',
-          );
-          expectRefusal(await call(row, request, `${all.key.slice(0, -4)}0000`), 401, 'another secret');
-          const left = (await events()).slice(before);
-          expect(left).to.have.length(1);
-          expect(left[0]).to.include({
-            ...{ action: operation.audit, entity_type: ENTITY_TYPES[operation.audit.split('.')[0] ?? ''] },
-            ...(operation.audit === 'gitSync.retried' ? { entity_type: 'GitJob' } : {}),
-            ...{ actor_type: 'service_account', ip_address: '127.0.0.1' },
-            ...{ environment_id: teams.ours.environmentId, team_id: teams.ours.teamId },
-          });
-          expect(left[0].entity_id).to.be.a('string');
+      /** None of what is refused, and none of what only reads. */
+      function expectLeft(events: { entity_id: unknown }[]): void {
+        const { operation } = row;
+        expect(events).to.have.length(operation.kind === 'mutation' ? 1 : 0);
+        if (operation.kind !== 'mutation') return;
+        expect(events[0]).to.include({
+          ...{ action: operation.audit, entity_type: ENTITY_TYPES[operation.audit.split('.')[0] ?? ''] },
+          ...(operation.audit === 'gitSync.retried' ? { entity_type: 'GitJob' } : {}),
+          ...{ actor_type: 'service_account', ip_address: '127.0.0.1' },
+          ...{ environment_id: teams.ours.environmentId, team_id: teams.ours.teamId },
         });
+        expect(events[0]?.entity_id).to.be.a('string');
+      }
 
       it('does not find what another environment has', async () => {
         const wrong = CASES[keyOf(row)]!.elsewhere?.(good, teams.theirs) ?? [];
@@ -432,44 +415,76 @@ describe('every row of the REST interface', () => {
       });
 
       it('answers 400 to input of the wrong form, and names the place', async () => {
-        const bad: { field: string; request: Request }[] = [
-          { field: 'surprise', request: { ...good, query: { ...good.query, surprise: '1' } } },
-          ...fieldFaults(row.body, good.body ?? {}).map(({ field, value }) => ({
-            field,
-            request: { ...good, body: value },
-          })),
+        const headers = { 'content-type': 'application/json' };
+        const bad: { fields: string[]; request?: Request; body?: unknown }[] = [
+          { fields: ['surprise'], request: { ...good, query: { ...good.query, surprise: '1' } } },
         ];
-        if (!row.body && row.method !== 'GET' && row.method !== 'DELETE')
-          bad.push({ field: 'body', request: { ...good, body: { surprise: 1 } } });
-        const wrongId = 'x'.repeat(65);
+        if (row.body)
+          for (const { fields, input } of wrongInputs('rest', row.body, good.body ?? {}))
+            bad.push({ fields, body: input });
+        else if (row.method !== 'GET' && row.method !== 'DELETE')
+          bad.push({ fields: ['body'], body: { surprise: 1 } });
         const field = row.path.includes('{number}') ? 'number' : 'd';
-        if (good.id !== undefined) bad.push({ field, request: { ...good, id: wrongId } });
-        for (const { field, request } of bad) {
-          const told = JSON.stringify(request).slice(0, 100);
-          const error = expectRefusal(await call(row, request, all.key), 400, told);
-          expect(error, told).to.include(field);
+        if (good.id !== undefined) bad.push({ fields: [field], request: { ...good, id: 'x'.repeat(65) } });
+        for (const { fields, request = good, body } of bad) {
+          const told = JSON.stringify(body ?? request).slice(0, 100);
+          const more = body === undefined ? {} : { headers, body: JSON.stringify(body) };
+          const answer = await call(row, request, all.key, more);
+          const error = expectRefusal(answer, 400, told);
+          const { details } = answer.json<{ details?: { path: string }[] }>();
+          const named = details ? details.map(({ path }) => path).join() : error;
+          for (const one of fields) expect(named, told).to.include(one);
         }
       });
 
-      if (row.body) {
+      if (row.body)
         it('answers 413 to a body that is too large, and 415 to one that is not JSON', async () => {
           const huge = { ...good.body, padding: 'x'.repeat((row.bodyBytes ?? 256 * 1024) + 40_000) };
           expectRefusal(await call(row, { ...good, body: huge }, all.key), 413, 'huge');
-          const text = JSON.stringify(good.body);
-          for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx']) {
-            const headers = { 'content-type': type };
-            expectRefusal(await call(row, good, all.key, { body: text, headers }), 415, type);
-          }
-          expectRefusal(await call(row, good, all.key, { body: text }), 415, 'no type');
-          const json = { 'content-type': 'application/json' };
-          const gzip = { ...json, 'content-encoding': 'gzip' };
-          expectRefusal(await call(row, good, all.key, { body: text, headers: gzip }), 415, 'gzip');
-          for (const body of ['{', '', 'null', '[]', '"text"'])
-            expectRefusal(await call(row, good, all.key, { body, headers: json }), 400, `«${body}»`);
+          const [body, headers] = [JSON.stringify(good.body), { 'content-type': 'text/plain' }];
+          expectRefusal(await call(row, good, all.key, { body, headers }), 415, 'text/plain');
         });
-      }
     });
   }
+
+  describe('whatever the row', () => {
+    const rowOf = (key: string) => REST_ROWS.find((row) => keyOf(row) === key)!;
+
+    for (const row of [rowOf('GET /pipelines'), rowOf('POST /secrets')])
+      it(`answers 401 to ${keyOf(row)} with any credential but a key that works`, async () => {
+        const request = await requestOf(row);
+        const KEYS: Record<string, string> = {
+          unknown: mintToken('svc').token,
+          'with another secret': all.key.replace(/.$/, (last) => (last === '0' ? '1' : '0')),
+          expired: expired.key,
+          'personal token': teams.token,
+          'no key at all': 'hunter2',
+        };
+        for (const [what, key] of Object.entries(KEYS)) expectNoKey(await call(row, request, key), what);
+        for (const headers of [
+          { cookie: teams.root.cookie },
+          { cookie: teams.root.cookie, authorization: 'Bearer ' },
+          { authorization: `Basic ${all.key}` },
+          { authorization: all.key },
+        ])
+          expectNoKey(await call(row, request, null, { headers }), JSON.stringify(Object.keys(headers)));
+        expect(await test.db('audit_log').where({ user_id: expired.accountId })).to.deep.equal([]);
+      });
+
+    it('answers 415 to what is not declared as plain JSON, and 400 to what is none', async () => {
+      const row = rowOf('POST /secrets');
+      const good = await requestOf(row);
+      const text = JSON.stringify(good.body);
+      const json = { 'content-type': 'application/json' };
+      for (const headers of [
+        ...[{ 'content-type': 'application/x-www-form-urlencoded' }, { 'content-type': 'application/jsonx' }],
+        ...[{}, { ...json, 'content-encoding': 'gzip' }],
+      ])
+        expectRefusal(await call(row, good, all.key, { body: text, headers }), 415, JSON.stringify(headers));
+      for (const body of ['{', '', 'null', '[]', '"text"'])
+        expectRefusal(await call(row, good, all.key, { body, headers: json }), 400, `«${body}»`);
+    });
+  });
 
   describe('as it is described', () => {
     it('answers with no status that its description does not name', async () => {
@@ -498,37 +513,3 @@ describe('every row of the REST interface', () => {
 const fieldsOf = (row: RestRow): string[] => [...((row.response as TObject).required as string[])].sort();
 
 const unknownId = (row: RestRow): string => (row.path.includes('{number}') ? '2147483647' : UNKNOWN_ID);
-
-interface FieldSchema {
-  type?: string;
-  anyOf?: { type?: string }[];
-  maxLength?: number;
-}
-
-/** Bodies that differ from a good one by one fault. */
-function fieldFaults(
-  schema: TObject | undefined,
-  good: Record<string, unknown>,
-): { field: string; value: Record<string, unknown> }[] {
-  if (!schema) return [];
-  const faults: { field: string; value: Record<string, unknown> }[] = [
-    { field: 'surprise', value: { ...good, surprise: 1 } },
-    { field: 'environmentId', value: { ...good, environmentId: UNKNOWN_ID } },
-  ];
-  for (const [field, one] of Object.entries(schema.properties as Record<string, FieldSchema>)) {
-    const { type, anyOf = [], maxLength = 0 } = one;
-    if (((schema.required ?? []) as string[]).includes(field)) {
-      const { [field]: _, ...rest } = good;
-      faults.push({ field, value: rest });
-    }
-    for (const value of [
-      ...(anyOf.some((alternative) => alternative.type === 'null') ? [] : [null]),
-      { $ne: null },
-      [],
-      ...(type === 'string' ? [7, 'nul\0', 'half \ud800'] : []),
-      ...(type === 'string' && maxLength < LONG.length ? [LONG] : []),
-    ])
-      faults.push({ field, value: { ...good, [field]: value } });
-  }
-  return faults;
-}

@@ -1,6 +1,5 @@
 /** Inputs of the wrong form, made of one that is right. What is wrong in the same way in several fields is sent at once. */
 import type { TSchema } from 'typebox';
-import type { Kind } from '../users/person.ts';
 
 export interface FieldSchema {
   type?: string;
@@ -27,10 +26,14 @@ const typesOf = ({ type, anyOf }: FieldSchema): (string | undefined)[] =>
 const maxLengthOf = ({ maxLength, anyOf }: FieldSchema): number | undefined =>
   maxLength ?? anyOf?.map(maxLengthOf).find((length) => length !== undefined);
 
-/** What exceeds any limit, in all texts of an input together: an address holds less than a body. */
-const TOO_LONG = { query: 5_000, mutation: 1_200_000 };
+/** What exceeds any limit, in all texts of an input together: an address holds less than a body, and REST takes less of that. */
+const TOO_LONG = { query: 5_000, mutation: 1_200_000, rest: 200_000 };
 
-export function wrongInputs(kind: Kind, schema: TSchema, good: Record<string, unknown>): WrongInput[] {
+export function wrongInputs(
+  kind: keyof typeof TOO_LONG,
+  schema: TSchema,
+  good: Record<string, unknown>,
+): WrongInput[] {
   const typed = Object.entries(propertiesOf(schema))
     .map(([field, property]) => ({ field, property, types: typesOf(property) }))
     .filter(({ types }) => !types.includes(undefined));
@@ -68,11 +71,17 @@ export function wrongInputs(kind: Kind, schema: TSchema, good: Record<string, un
 }
 
 /** Lengths of texts that are one too long, as many of them at once as an address or a body holds. */
-function tooLong(kind: Kind, typed: { field: string; property: FieldSchema; types: unknown[] }[]) {
+function tooLong(
+  kind: keyof typeof TOO_LONG,
+  typed: { field: string; property: FieldSchema; types: unknown[] }[],
+) {
   const groups: Map<string, number>[] = [];
   for (const { field, property, types } of typed) {
     if (!types.includes('string')) continue;
-    const length = Math.min((maxLengthOf(property) ?? Infinity) + 1, TOO_LONG[kind]);
+    const least = (maxLengthOf(property) ?? Infinity) + 1;
+    // What REST takes of such a text is for its operation to say.
+    if (kind === 'rest' && least > TOO_LONG.rest) continue;
+    const length = Math.min(least, TOO_LONG[kind]);
     const last = groups.at(-1);
     const used = [...(last?.values() ?? [])].reduce((sum, one) => sum + one, 0);
     if (last && used + length <= TOO_LONG[kind]) last.set(field, length);
