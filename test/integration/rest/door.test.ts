@@ -1,13 +1,20 @@
 /** What is the same for all of the REST interface: addresses, methods, limits, and its details row by row. */
+
 import { expect } from 'chai';
 import { describeApi } from '../../../api/openapi/document.ts';
+import { heartbeat } from '../../support/agents/agent-client.ts';
+import { git } from '../../support/clients/fast-import.ts';
 import { type SendOptions, send } from '../../support/clients/http.ts';
+import { statusesOf } from '../../support/clients/pipelined.ts';
 import {
   draftPipeline,
+  followBranch,
   makeKey,
+  openPull,
   type RestCall,
   type RestKey,
   restClient,
+  useRest,
 } from '../../support/clients/rest.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
@@ -20,6 +27,18 @@ interface Listed {
   changelog: string;
   createdById: string;
   isDeployed: boolean;
+}
+interface Deployed {
+  versionId: string;
+  versionNumber: number;
+  deployment?: { id: string; state: string; reason: string; nodeCounts: { total: number } };
+}
+interface Pull {
+  number: number;
+  state: string;
+  approvals: number;
+  merge: { refusal: string | null };
+  reviews: { reviewer: string; verdict: string }[];
 }
 
 describe('the REST interface', () => {
@@ -114,12 +133,12 @@ describe('the REST interface', () => {
 
   it('limits the requests of one key, and not those of another', async function () {
     this.timeout(20_000);
-    const busy = restClient(
-      test.url,
-      (await makeKey(teams.root, teams.ours.environmentId, ['metrics.read'])).key,
-    );
-    let answer = await busy('GET', '/secrets');
-    for (let asked = 1; answer.status === 403 && asked < 700; asked++) answer = await busy('GET', '/secrets');
+    const { key } = await makeKey(teams.root, teams.ours.environmentId, ['metrics.read']);
+    const busy = restClient(test.url, key);
+    const request = { path: '/api/v1/secrets', headers: { Authorization: `Bearer ${key}` } };
+    const statuses = await statusesOf(test.url, Array(650).fill(request));
+    expect(new Set(statuses)).to.deep.equal(new Set([403, 429]));
+    const answer = await busy('GET', '/secrets');
     expect(answer.status).to.equal(429);
     expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
     expect(answer.json<{ error: string }>().error).to.include('Too many requests');
@@ -347,6 +366,165 @@ describe('the REST interface', () => {
       expect([head.status, head.text]).to.deep.equal([200, '']);
       const post = await get({ method: 'POST', body: {} });
       expect([post.status, post.headers.allow]).to.deep.equal([405, 'GET, HEAD, OPTIONS']);
+    });
+  });
+
+  describe('a deployment by REST', function () {
+    this.timeout(60_000);
+    const rest = useRest(test, teams);
+    const call: RestCall = (...request) => rest.call(...request);
+    let made = 0;
+
+    const draft = () => draftPipeline(teams.root, teams.ours.environmentId, `followed ${++made}`);
+    const deploy = async (id: string, query = '', client = call): Promise<Deployed> => {
+      const answer = await client('POST', `/pipelines/${id}/deploy${query}`, { body: { changelog: '' } });
+      expect(answer.status, answer.text).to.equal(200);
+      return answer.json<Deployed>();
+    };
+    const follow = async (versionId: string) =>
+      (await call('GET', `/deployments/${versionId}`)).json<{
+        deployment: NonNullable<Deployed['deployment']>;
+      }>().deployment;
+    const report = (pipelineId: string, version: number) =>
+      teams.ours.node.heartbeat(
+        heartbeat({
+          pipelines: [{ pipelineId, version, status: 'RUNNING', pid: 7, uptimeSeconds: 3, eventsIn: 1 }],
+        }),
+      );
+
+    it('is answered at once without `wait`, as ever, and can be followed to its end', async () => {
+      const id = await draft();
+      const { versionId, ...rest } = await deploy(id);
+      expect(rest).to.deep.equal({ success: true, versionNumber: 1 });
+      expect(await follow(versionId)).to.include({ id: versionId, pipelineId: id, state: 'IN_PROGRESS' });
+      await report(id, 1);
+      await until(async () => (await follow(versionId)).state === 'SUCCEEDED', {
+        what: 'the version to run',
+      });
+      const second = await deploy(id);
+      expect((await follow(versionId)).state).to.equal('SUPERSEDED');
+      await call('POST', `/pipelines/${id}/undeploy`);
+      expect((await follow(second.versionId)).state).to.equal('UNDEPLOYED');
+    });
+
+    it('is answered with `wait` as soon as it runs, to a key that may deploy and not read', async () => {
+      const { key } = await makeKey(teams.root, teams.ours.environmentId, ['pipelines.deploy']);
+      const id = await draft();
+      const waiting = deploy(id, '?wait=60', restClient(test.url, key));
+      await until(
+        async () => (await test.db('pipelines').where({ id }).first('is_draft')).is_draft === false,
+        {
+          what: 'the deploy',
+        },
+      );
+      await report(id, 1);
+      const { deployment, versionId } = await waiting;
+      expect(deployment).to.include({ id: versionId, state: 'SUCCEEDED' });
+    });
+
+    it('is answered when the time is over, with where it stands', async () => {
+      const { deployment } = await deploy(await draft(), '?wait=1');
+      expect(deployment?.state).to.equal('IN_PROGRESS');
+      expect(deployment?.reason).to.be.a('string').with.length.above(5);
+    });
+
+    it('waits for 1 to 60 seconds', async () => {
+      const id = await draft();
+      for (const wait of ['0', '61', 'long']) {
+        const answer = await call('POST', `/pipelines/${id}/deploy?wait=${wait}`, {
+          body: { changelog: '' },
+        });
+        expect(answer.status, wait).to.equal(400);
+        expect(answer.json()).to.include({ code: 'BAD_REQUEST' });
+      }
+    });
+
+    it('is made once by one Idempotency-Key, however long the second request waits', async () => {
+      const id = await draft();
+      const send = (query: string) =>
+        call('POST', `/pipelines/${id}/deploy${query}`, {
+          body: { changelog: '' },
+          headers: { 'idempotency-key': `waited-${id}` },
+        });
+      const [first, again] = [await send(''), await send('?wait=1')];
+      expect(again.headers['idempotent-replayed']).to.equal('true');
+      expect(again.json()).to.deep.include(first.json());
+      expect(again.json<Deployed>().deployment?.state).to.equal('IN_PROGRESS');
+    });
+  });
+
+  describe('pull requests by REST', function () {
+    this.timeout(60_000);
+    const rest = useRest(test, teams);
+    const call: RestCall = (...request) => rest.call(...request);
+    let made = 0;
+
+    const opened = () => openPull(teams.ours, 'main', ++made);
+    const get = async (number: string) =>
+      (await call('GET', `/pulls/${number}`)).json<{ pullRequest: Pull }>().pullRequest;
+    const merge = (number: string, headSha: string) =>
+      call('POST', `/pulls/${number}/merge`, { body: { method: 'squash', headSha } });
+
+    it('come in pages, from the newest', async () => {
+      const numbers = [(await opened()).id, (await opened()).id, (await opened()).id].map(Number);
+      const page = async (query: string) =>
+        (await call('GET', `/pulls?state=open&${query}`)).json<{
+          pullRequests: Pull[];
+          nextCursor: string | null;
+        }>();
+      const first = await page('limit=2');
+      expect(first.pullRequests.map(({ number }) => number)).to.deep.equal([numbers[2], numbers[1]]);
+      const second = await page(`limit=2&cursor=${first.nextCursor}`);
+      expect(second.pullRequests.map(({ number }) => number)).to.deep.equal([numbers[0]]);
+      expect(second.nextCursor).to.equal(null);
+    });
+
+    it('are not merged into a branch that another environment follows, and say so before', async () => {
+      const { id, headSha } = await opened();
+      expect((await get(id)).merge.refusal).to.be.a('string');
+      const answer = await merge(id, headSha);
+      expect([answer.status, answer.json<{ code: string }>().code]).to.deep.equal([403, 'FORBIDDEN']);
+      expect(answer.text).to.include('Other environments follow');
+      expect((await get(id)).state).to.equal('open');
+    });
+
+    describe('against a branch that one environment alone follows', () => {
+      before(() => followBranch(teams.theirs, 'theirs'));
+
+      it('are merged at the commit that was looked at, and at no other', async () => {
+        const { id, headSha } = await opened();
+        expect((await get(id)).merge.refusal).to.equal(null);
+        // Of no commit, and of the one that the base stands at, which it holds already.
+        const base = git(teams.ours.gitdir, 'rev-parse', 'main');
+        for (const wrong of ['0'.repeat(40), base]) {
+          const refused = await merge(id, wrong);
+          expect(refused.status, refused.text).to.equal(409);
+          expect(refused.text).to.include('now; review the new commits');
+        }
+        expect((await get(id)).state).to.equal('open');
+        const merged = await merge(id, headSha);
+        expect(merged.status, merged.text).to.equal(200);
+        expect(merged.json<{ mergeSha: string }>().mergeSha).to.match(/^[0-9a-f]{40}$/);
+        expect((await get(id)).state).to.equal('merged');
+      });
+
+      it('are reviewed by a key without counting for an approval that a merge needs', async () => {
+        await test
+          .db('git_bindings')
+          .where({ environment_id: teams.ours.environmentId })
+          .update({ required_approvals: 1 });
+        const { id, headSha } = await opened();
+        const body = { verdict: 'approve', headSha, body: 'checks are green' };
+        expect((await call('POST', `/pulls/${id}/reviews`, { body })).status).to.equal(200);
+        const pull = await get(id);
+        expect(pull.reviews.map(({ verdict }) => verdict)).to.deep.equal(['approve']);
+        expect(pull.approvals).to.equal(0);
+        const refused = await merge(id, headSha);
+        expect([refused.status, refused.json<{ code: string }>().code]).to.deep.equal([
+          412,
+          'PRECONDITION_FAILED',
+        ]);
+      });
     });
   });
 });

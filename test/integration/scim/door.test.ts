@@ -11,7 +11,7 @@ import {
   scimClient,
   scimOf,
 } from '../../support/scenes/scim/client.ts';
-import { makeScimScene } from '../../support/scenes/scim/scene.ts';
+import { useScimScene } from '../../support/scenes/scim/scene.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
 import { makeUser, type TestUser } from '../../support/users/person.ts';
 
@@ -22,11 +22,10 @@ describe('the door of SCIM', () => {
   let userId: string;
   let groupId: string;
 
-  before(async function () {
-    this.timeout(30_000);
-    ({ test, root, scim, userId, groupId } = await makeScimScene());
+  const scene = useScimScene();
+  before(() => {
+    ({ test, root, scim, userId, groupId } = scene);
   });
-  after(() => test?.stop());
 
   const pathOf = (path: string) => {
     const ids: Record<string, string> = {
@@ -57,28 +56,25 @@ describe('the door of SCIM', () => {
       'POST /Users/.search': () => ({ filter: 'userName eq "ada@example.org"' }),
       'POST /Groups/.search': () => ({ count: 1 }),
     };
+    const expectRejected = async (
+      method: (typeof SCIM_ROWS)[number]['method'],
+      path: string,
+      sent: unknown,
+      all: readonly string[],
+    ) => {
+      for (const authorization of all) {
+        const answer = await scim.call(method, pathOf(path), sent, { headers: { authorization } });
+        expectError(answer, 401);
+        expect(answer.headers['www-authenticate']).to.equal('Bearer');
+      }
+    };
     for (const { method, path } of SCIM_ROWS) {
       const name = `${method} ${path}`;
       it(`${name} with the token, and nobody without it`, async () => {
         const sent = good[name]?.();
         const bodyless = method === 'GET' || method === 'DELETE';
         expect(sent === undefined, `${name} has a body here`).to.equal(bodyless);
-        for (const authorization of [
-          ...[
-            '',
-            'Bearer',
-            'Bearer ',
-            `Bearer ${scim.token} x`,
-            'Basic YTpi',
-            `Bearer scim_${'0'.repeat(64)}`,
-          ],
-          ...[`Bearer ${scim.token.slice(0, -1)}`, `Bearer ${scim.token}0`, `Token ${scim.token}`],
-          ...[`Bearer ${'x'.repeat(5_000)}`],
-        ]) {
-          const answer = await scim.call(method, pathOf(path), sent, { headers: { authorization } });
-          expectError(answer, 401);
-          expect(answer.headers['www-authenticate']).to.equal('Bearer');
-        }
+        await expectRejected(method, path, sent, ['', `Bearer scim_${'0'.repeat(64)}`]);
         if (method === 'DELETE') return;
         const answer = await scim.call(method, pathOf(path), sent);
         expect(answer.status, answer.text).to.be.oneOf([200, 201, 204]);
@@ -88,7 +84,12 @@ describe('the door of SCIM', () => {
       });
     }
 
-    it('no session, no personal token, no key of a service account', async () => {
+    it('no session, no personal token, no key of a service account, and nothing that is like the token', async () => {
+      const { token: own } = scim;
+      await expectRejected('GET', '/Users', undefined, [
+        ...['Bearer', 'Bearer ', `Bearer ${own} x`, 'Basic YTpi', `Bearer ${own.slice(0, -1)}`],
+        ...[`Bearer ${own}0`, `Token ${own}`, `Bearer ${'x'.repeat(5_000)}`],
+      ]);
       const { environmentId } = await testEnvironment(root);
       const { key } = await makeKey(root, environmentId);
       const { token } = await root.mutate<{ token: string }>('user.createToken', { name: 'git' });
@@ -133,19 +134,22 @@ describe('the door of SCIM', () => {
     });
   });
 
-  it('writes neither its token nor what it refuses to the log or the audit log', async () => {
-    await scim.call('GET', '/Users', undefined, {
-      headers: { authorization: `Bearer scim_${'ab'.repeat(32)}` },
+  // Cases of a suite run before the suites within it.
+  describe('after all of that', () => {
+    it('writes neither its token nor what it refuses to the log or the audit log', async () => {
+      await scim.call('GET', '/Users', undefined, {
+        headers: { authorization: `Bearer scim_${'ab'.repeat(32)}` },
+      });
+      const all = `${test.log()}${JSON.stringify(await test.db('audit_log'))}${JSON.stringify(await test.db('scim_settings'))}`;
+      expect(all).not.to.match(/scim_[0-9a-f]{64}/);
+      expect(test.log()).not.to.include('"level":50');
     });
-    const all = `${test.log()}${JSON.stringify(await test.db('audit_log'))}${JSON.stringify(await test.db('scim_settings'))}`;
-    expect(all).not.to.match(/scim_[0-9a-f]{64}/);
-    expect(test.log()).not.to.include('"level":50');
-  });
 
-  it('says nothing of accounts that it does not keep', async () => {
-    await makeUser(test.db, { email: 'secretive@example.org' });
-    for (const path of ['/Users?count=1000', '/Groups?count=1000'])
-      expect((await scim.call('GET', path)).text).not.to.include('secretive');
-    expect(scimClient(test.url, 'x').base).to.equal(scim.base);
+    it('says nothing of accounts that it does not keep', async () => {
+      await makeUser(test.db, { email: 'secretive@example.org' });
+      for (const path of ['/Users?count=1000', '/Groups?count=1000'])
+        expect((await scim.call('GET', path)).text).not.to.include('secretive');
+      expect(scimClient(test.url, 'x').base).to.equal(scim.base);
+    });
   });
 });

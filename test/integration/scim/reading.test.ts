@@ -2,30 +2,32 @@
 import { expect } from 'chai';
 import type { TestController } from '../../support/harness/controller.ts';
 import type { Json, ScimClient } from '../../support/scenes/scim/client.ts';
-import { makeScimScene } from '../../support/scenes/scim/scene.ts';
+import { useScimScene } from '../../support/scenes/scim/scene.ts';
 
 const UNKNOWN = '01arz3ndektsv4rrffq69g5fav';
 
 describe('SCIM', () => {
+  const scene = useScimScene();
   let test: TestController;
   let scim: ScimClient;
   let userId: string;
   let groupId: string;
-
-  before(async function () {
-    this.timeout(30_000);
-    ({ test, scim, userId, groupId } = await makeScimScene());
+  before(() => {
+    ({ test, scim, userId, groupId } = scene);
   });
-  after(() => test?.stop());
 
   const list = async (path: string): Promise<Json> => scim.want(200, 'GET', path);
   const found = async (what: string, filter: string): Promise<string[]> =>
     (await list(`/${what}?filter=${encodeURIComponent(filter)}`)).Resources.map(({ id }: Json) => id);
 
   describe('lists', () => {
-    before(async function () {
-      this.timeout(60_000);
-      for (let n = 0; n < 105; n += 1) await scim.user(`page${String(n).padStart(3, '0')}@pages.example`);
+    before(async () => {
+      await test.db.raw(
+        `WITH made AS (INSERT INTO users (id, email, name, auth_method, is_super_admin)
+           SELECT 'page' || n, 'page' || n || '@pages.example', 'Page ' || n, 'OIDC', false
+           FROM generate_series(100, 204) n RETURNING id, email)
+         INSERT INTO scim_users (user_id, user_name) SELECT id, email FROM made`,
+      );
     });
 
     it('a hundred where nothing is said, from the first on', async () => {
@@ -49,22 +51,19 @@ describe('SCIM', () => {
       expect(new Set(ids).size).to.equal(total);
     });
 
-    for (const [query, startIndex, length] of [
-      ['count=0', 1, 0],
-      ['count=-5', 1, 0],
-      ['count=1', 1, 1],
-      ['startIndex=0&count=2', 1, 2],
-      ['startIndex=-7&count=2', 1, 2],
-      ['startIndex=999999999999&count=2', 1_000_000_000, 0],
-      ['COUNT=3', 1, 3],
-      ['count=3&sortBy=userName&sortOrder=descending&aadOptscim062020', 1, 3],
-    ] as const)
-      it(`by ${query}`, async () => {
+    it('by what is asked for, as far as that makes sense', async () => {
+      for (const [query, startIndex, length] of [
+        ...[['count=0', 1, 0] as const, ['count=-5', 1, 0] as const, ['count=1', 1, 1] as const],
+        ...[['startIndex=0&count=2', 1, 2] as const, ['startIndex=-7&count=2', 1, 2] as const],
+        ...[['startIndex=999999999999&count=2', 1_000_000_000, 0] as const, ['COUNT=3', 1, 3] as const],
+        ['count=3&sortBy=userName&sortOrder=descending&aadOptscim062020', 1, 3] as const,
+      ]) {
         const page = await list(`/Users?${query}`);
-        expect(page).to.include({ startIndex, itemsPerPage: length });
+        expect(page, query).to.include({ startIndex, itemsPerPage: length });
         expect(page.totalResults).to.be.at.least(106);
         expect(page.Resources).to.have.length(length);
-      });
+      }
+    });
 
     it('a thousand at most', async () => {
       expect((await list('/Users?count=100000')).totalResults).to.be.below(1_000);
