@@ -190,17 +190,17 @@ describe('an environment whose secrets are kept outside', function () {
         /: Vault answers 403/,
       ],
     ];
-    for (const [of, input, says] of WRONG) {
-      it(`is refused ${of}, and stays what it was`, async () => {
-        const id = await newEnvironment();
+    it('is refused where it is wrong, and stays what it was', async () => {
+      const id = await newEnvironment();
+      for (const [of, input, says] of WRONG) {
         const { status, fault } = await update(id, input(), root);
-        expect(status).to.equal(400);
-        expect(fault?.message)
+        expect(status, of).to.equal(400);
+        expect(fault?.message, of)
           .to.match(new RegExp(`secretBackendConfig${says.source}`))
           .and.not.include('canary');
-        expect(await get(id)).to.include({ secretBackend: 'BUILTIN', secretStore: null });
-      });
-    }
+      }
+      expect(await get(id)).to.include({ secretBackend: 'BUILTIN', secretStore: null });
+    });
 
     it('may name a command of the list as it stands there, and no super admin another one', async () => {
       const id = await newEnvironment();
