@@ -277,6 +277,10 @@ describe('the pages', function () {
     /** Opens it, and waits until all of it is there. */
     async function visit(path: string): Promise<void> {
       const { page, target } = session;
+      // Under a dialog the next address would be loaded as a whole.
+      const dialog = page.getByRole('dialog');
+      if ((await dialog.count()) > 0) await closeByEscape(page);
+      await settles(() => dialog.count(), 0, 'the number of dialogs');
       await page.goto(`${target.url}${path}`);
       await page.getByRole('main').first().waitFor();
       await untilDrawn(page, watched, path);
