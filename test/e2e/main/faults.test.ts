@@ -1,8 +1,8 @@
-/** What breaks on a node while it runs: an engine that is killed, an agent that is stopped or killed. */
+/** What breaks on a node while it runs: an engine that is killed, an agent that is stopped. */
 import { expect } from 'chai';
 import type { ApiClient } from '../../../controller/demo/client.ts';
 import type { PipelineOnNode } from '../../../schemas/api/pipelines/on-nodes.ts';
-import type { AgentRecord, NodeAgent } from '../../support/agents/node-agent.ts';
+import type { NodeAgent } from '../../support/agents/node-agent.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { idleManifest, namedPipeline, onNodes, untilRunning } from '../../support/fixtures/pipelines.ts';
 import { enginesOf } from '../../support/harness/processes.ts';
@@ -29,6 +29,7 @@ describe('when something breaks on a node', function () {
     let target = '';
     proxy = await startCountingProxy(() => target);
     site = await startSite({
+      inProcess: true,
       fleet: { pollIntervalMs: POLL_MS },
       // Agents are told to open their push streams there.
       controller: { variables: { HEADGATE_BASE_URL: proxy.url } },
@@ -62,13 +63,13 @@ describe('when something breaks on a node', function () {
       everyMs: 50,
     });
 
-  it('an engine that is killed again and again is CRASHED with growing pauses, then runs; others go on', async () => {
+  it('an engine that is killed again and again is CRASHED and counted, then runs; others go on', async () => {
     const before = await untilRunning(api, left, 1);
     const other = enginesOf(right);
     const seen: PipelineOnNode[] = [];
     const degraded = new Set<string>();
     let pid = before.pid;
-    for (const _ of [1, 2, 3]) {
+    for (const _ of [1, 2]) {
       process.kill(pid, 'SIGKILL');
       await until(
         async () => {
@@ -83,24 +84,17 @@ describe('when something breaks on a node', function () {
     }
     const after = await untilRunning(api, left, 1);
     expect(enginesOf(left)).to.deep.equal([after.pid]);
-    expect(after).to.include({ pid, restarts: before.restarts + 3 });
+    expect(after).to.include({ pid, restarts: before.restarts + 2 });
 
     const crashes = seen.filter(({ status }) => status === 'CRASHED');
     const restarts = [...new Set(crashes.map((one) => one.restarts - before.restarts))];
     // Who asks too seldom, on a busy machine, misses the one of a second.
-    expect(restarts).to.deep.equal([1, 2, 3].filter((nth) => restarts.includes(nth)));
-    expect(restarts.at(-1)).to.equal(3);
+    expect(restarts).to.deep.equal([1, 2].filter((nth) => restarts.includes(nth)));
+    expect(restarts.at(-1)).to.equal(2);
     for (const { lastError } of crashes) expect(lastError).to.match(/^engine ended by SIGKILL/);
     expect([...degraded]).to.deep.equal(['Crashed: left']);
     await untilHealthy();
 
-    const pauses = pausesOf(await agent.log(), left);
-    expect(pauses).to.have.length(3);
-    for (const [index, pause] of pauses.entries()) {
-      // Two clocks: the pause is measured on one, the log is written by the other.
-      expect(pause, pauses.join(' ')).to.be.greaterThan(1_000 * 2 ** index - 50);
-    }
-    expect(pauses, 'growing').to.deep.equal(pauses.toSorted((a, b) => a - b));
     expect(enginesOf(right)).to.deep.equal(other);
     expect((await untilRunning(api, right, 1)).restarts).to.equal(0);
   });
@@ -136,35 +130,6 @@ describe('when something breaks on a node', function () {
     expect([enginesOf(left), enginesOf(right)]).to.deep.equal(engines);
   });
 
-  it('an agent that is killed leaves its engines running; the next one replaces them and none runs twice', async () => {
-    const before = [...enginesOf(left), ...enginesOf(right)];
-    process.kill(agent.pid() ?? 0, 'SIGKILL');
-    await until(async () => (await health()).status === 'UNREACHABLE', {
-      what: 'the node to be unreachable',
-      timeoutMs: 10_000,
-      everyMs: 50,
-    });
-    expect([...enginesOf(left), ...enginesOf(right)]).to.deep.equal(before);
-
-    await agent.start();
-    let most = 0;
-    await until(
-      () => {
-        const now = [enginesOf(left), enginesOf(right)];
-        most = Math.max(most, ...now.map(({ length }) => length));
-        return now.every(([pid]) => pid !== undefined && !before.includes(pid));
-      },
-      { what: 'new engines', timeoutMs: 15_000 },
-    );
-    await untilHealthy();
-    for (const id of [left, right]) {
-      const { pid } = await untilRunning(api, id, 1);
-      expect(enginesOf(id)).to.deep.equal([pid]);
-    }
-    expect(most).to.equal(1);
-    expect(await site.nodes()).to.have.length(1);
-  });
-
   function requestsSince(since: number): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { at, what } of proxy.requests()) {
@@ -174,18 +139,3 @@ describe('when something breaks on a node', function () {
     return counts;
   }
 });
-
-/** Milliseconds from each crash of the pipeline to the next start. */
-function pausesOf(log: readonly AgentRecord[], pipeline: string): number[] {
-  const pauses: number[] = [];
-  let endedAt: number | undefined;
-  for (const { at, message, fields } of log) {
-    if (fields.pipeline !== pipeline) continue;
-    if (message === 'engine ended') endedAt = at;
-    if (message === 'engine started' && endedAt !== undefined) {
-      pauses.push(at - endedAt);
-      endedAt = undefined;
-    }
-  }
-  return pauses;
-}

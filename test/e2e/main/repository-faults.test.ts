@@ -18,7 +18,7 @@ describe('when the repository', function () {
   let changes = 0;
 
   before(async () => {
-    site = await startRunningSite();
+    site = await startRunningSite({ inProcess: true });
     // `main` cannot be deleted by a push, being what HEAD names.
     expect((await pushLive()).code).to.equal(0);
     await site.client.mutate('gitSync.configure', {
@@ -107,32 +107,23 @@ describe('when the repository', function () {
     await nextPushIsApplied(before);
   });
 
-  const BROKEN_BRANCHES = [
-    {
-      reason: 'names a commit that is missing',
-      content: `${'f'.repeat(40)}\n`,
-      says: /the repository holds no commit f{40}/,
-    },
-    {
-      reason: 'is empty, as after a power failure',
-      content: '',
-      says: /the file refs\/heads\/live .*names no commit/,
-    },
-  ];
-  for (const { reason, content, says } of BROKEN_BRANCHES) {
-    it(`has a branch whose file ${reason}, all is kept until it is mended`, async () => {
-      const before = site.engines();
-      const good = readFileSync(branchFile(), 'utf8');
+  it('has a branch whose file names a commit that is missing, or is empty as after a power failure, all is kept until it is mended', async () => {
+    const before = site.engines();
+    const good = readFileSync(branchFile(), 'utf8');
+    for (const [content, says] of [
+      [`${'f'.repeat(40)}\n`, /the repository holds no commit f{40}/],
+      ['', /the file refs\/heads\/live .*names no commit/],
+    ] as const) {
       writeFileSync(branchFile(), content);
       expect(await told(says)).to.match(MEND);
       const { code, stderr } = await pushLive('--force');
-      expect(code).not.to.equal(0);
+      expect(code, `${says}`).not.to.equal(0);
       expect(stderr).to.match(/^remote: staging: the repository cannot be read: /m);
-      expect(site.engines()).to.deep.equal(before);
-      writeFileSync(branchFile(), good);
-      await nextPushIsApplied(before);
-    });
-  }
+      expect(site.engines(), `${says}`).to.deep.equal(before);
+    }
+    writeFileSync(branchFile(), good);
+    await nextPushIsApplied(before);
+  });
 
   it('has a damaged object, all is kept until a bare clone takes its place', async () => {
     const before = site.engines();
@@ -163,8 +154,7 @@ describe('when the repository', function () {
     await nextPushIsApplied(before);
   });
 
-  it('has let nothing be deleted and the controller not fail', async () => {
-    expect(site.controller.up()).to.equal(true);
+  it('has let nothing be deleted, and no error unexplained', async () => {
     expect(unexplainedLines(site.controller.output())).to.deep.equal([]);
     const { manifests } = await site.status();
     expect(manifests.map(({ name, ready }) => `${name} ${ready}`).sort()).to.deep.equal([

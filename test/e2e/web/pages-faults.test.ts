@@ -1,46 +1,35 @@
 /** What a person sees while a part of the system is away, and that the page recovers without a reload. */
 import { renameSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
-import {
-  freeBase,
-  freePort,
-  type RunningHeadgate,
-  removeDataDir,
-  startHeadgate,
-  temporaryDataDir,
-} from '../../support/harness/headgate.ts';
-import { BROWSER_WAIT_MS, patient } from '../../support/harness/patience.ts';
-import { LOAD, launch, signIn, violationsOf } from './browser.ts';
-
-/** Of the demo: three beats of five seconds, and what a slow machine adds. */
-const UNHEARD_MS = 60_000;
+import type { Page } from 'playwright-core';
+import type { NodeAgent } from '../../support/agents/node-agent.ts';
+import { Clone } from '../../support/clients/clone.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { patient } from '../../support/harness/patience.ts';
+import type { Replica } from '../../support/harness/serve.ts';
+import { LOAD, violationsOf } from './browser.ts';
+import { openSite, type SiteSession } from './site-session.ts';
 
 describe('the pages while something is away', function () {
   this.timeout(240_000);
-  let headgate: RunningHeadgate;
-  let browser: Browser;
+  let session: SiteSession;
   let page: Page;
-  let start: () => Promise<RunningHeadgate>;
+  let controller: Replica;
+  let agent: NodeAgent;
 
   before(async () => {
-    const fixed = { dataDir: temporaryDataDir(), port: await freePort(), portBase: await freeBase() };
-    start = () => startHeadgate(fixed);
-    headgate = await start();
-    browser = await launch();
-    page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-    page.setDefaultTimeout(BROWSER_WAIT_MS);
-    await signIn(page, headgate);
+    // A process of its own, which is ended and started; a node that is silent for three polls is unreachable.
+    session = await openSite({ inProcess: false, fleet: { pollIntervalMs: 1_000 } });
+    ({ page } = session);
+    ({ controller } = session.site);
+    agent = await session.site.agent();
+    const clone = await Clone.of(session.site.cloneUrl());
+    await clone.push('Orders', { 'staging/orders.yaml': idleManifest('orders') });
+    await clone.remove();
   });
-  after(async () => {
-    await browser?.close();
-    await headgate?.stop();
-    if (headgate) await removeDataDir(headgate.dataDir);
-  });
+  after(() => session?.close());
 
-  const at = (path: string): string => `${headgate.url}/e/${headgate.environments.staging}/${path}`;
+  const at = (path: string): string => session.at(path);
   const banner = (text: string) => page.getByRole('status').filter({ hasText: text });
 
   it('keeps the page when the controller is away, says since when it is old, and catches up by itself', async () => {
@@ -49,13 +38,13 @@ describe('the pages while something is away', function () {
     await row.waitFor();
     let loads = 0;
     page.on('load', () => (loads += 1));
-    await headgate.stop();
+    await controller.end('SIGTERM');
     const away = banner('The controller does not answer');
     await away.getByText(/What you see was read (just now|\d+ s ago)/).waitFor();
     await page.getByText(/^(Reconnecting|Stale since .*)$/).waitFor();
     await row.waitFor();
     expect(await violationsOf(page, 'the pipelines without a controller')).to.deep.equal([]);
-    headgate = await start();
+    controller = await session.site.serve({ port: Number(new URL(session.url).port) });
     await away.waitFor({ state: 'detached', timeout: patient(30_000) });
     await page.getByText('Live', { exact: true }).waitFor({ timeout: patient(30_000) });
     expect(loads).to.equal(0);
@@ -129,9 +118,8 @@ describe('the pages while something is away', function () {
   });
 
   it('tells of a repository that cannot be read on the overview and the git page', async () => {
-    const [repository, hidden] = ['config.git', 'hidden.git'].map((name) =>
-      join(headgate.dataDir, 'git', name),
-    ) as [string, string];
+    const repository = session.site.gitdir;
+    const hidden = `${repository}.hidden`;
     await page.goto(at('git'));
     await page.getByRole('list', { name: 'Manifests', exact: true }).waitFor();
     renameSync(repository, hidden);
@@ -153,14 +141,14 @@ describe('the pages while something is away', function () {
   });
 
   it('says when a node was last heard and what it ran then, and forgets it when it is back', async () => {
-    const pid = await agentOf(headgate);
+    const pid = agent.pid() ?? 0;
     process.kill(pid, 'SIGSTOP');
     try {
       await page.goto(at('overview'));
       const trouble = page
         .getByRole('list', { name: 'Wrong in staging' })
         .getByRole('link', { name: /is unreachable/ });
-      await trouble.waitFor({ timeout: patient(UNHEARD_MS) });
+      await trouble.waitFor({ timeout: patient(30_000) });
       await trouble.click();
       await banner('What it ran then is shown below')
         .getByText(/^Last heard .*\d+ (s|min) ago$/)
@@ -175,16 +163,3 @@ describe('the pages while something is away', function () {
     await page.getByText('Running', { exact: true }).first().waitFor();
   });
 });
-
-/** The agent of the staging environment, found among the children of the Headgate that the test started. */
-async function agentOf({ pid, dataDir }: RunningHeadgate): Promise<number> {
-  const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8'))
-    .trim()
-    .split(' ')
-    .map(Number);
-  for (const child of children) {
-    const variables = (await readFile(`/proc/${child}/environ`, 'utf8').catch(() => '')).split('\0');
-    if (variables.includes(`SVC_DATA_DIR=${join(dataDir, 'agents/staging')}`)) return child;
-  }
-  throw new Error(`no agent among the children of ${pid}: ${children.join(', ')}`);
-}

@@ -1,20 +1,16 @@
-/** The pages of what only a push brings: alert rules, groups, logs, and a pipeline that crashes. */
+/** The pages of what only a push brings, with a real agent: alert rules, groups, logs, and pipelines that crash. */
 
 import { expect } from 'chai';
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { Clone } from '../../support/clients/clone.ts';
+import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { freePort } from '../../support/harness/headgate.ts';
 import { patient } from '../../support/harness/patience.ts';
 import { until } from '../../support/harness/until.ts';
-import {
-  beyondAPhone,
-  openSession,
-  type Session,
-  violationsInBothSchemes,
-  watchForErrors,
-} from './browser.ts';
+import { beyondAPhone, LOAD, untilLive, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { openSite, type SiteSession } from './site-session.ts';
 
-const FOLDER = 'environments/staging';
+const FOLDER = 'staging';
 
 const rule = (name: string, spec: string): string => `apiVersion: headgate/v1
 kind: AlertRule
@@ -26,9 +22,16 @@ const GROUP = `apiVersion: headgate/v1
 kind: NodeGroup
 metadata: { name: edge }
 spec:
-  criteria: { environment: staging }
+  criteria: { name: node }
   labelTemplate: { tier: outer, zone: north }
   requiredLabels: [tier, owner]
+`;
+
+/** Comes first by name. */
+const OTHER_GROUP = `apiVersion: headgate/v1
+kind: NodeGroup
+metadata: { name: demo }
+spec: { criteria: { name: node }, labelTemplate: { tier: trial } }
 `;
 
 /** A misspelt field. */
@@ -67,20 +70,25 @@ const REFUSAL = {
 
 describe('the pages of what was pushed', function () {
   this.timeout(240_000);
-  let session: Session;
+  let session: SiteSession;
+  let page: Page;
   let clone: Clone;
   let errors: string[];
+  let takenPort: string;
 
-  const at = (path: string): string =>
-    `${session.target.url}/e/${session.target.environments.staging}/${path}`;
+  const at = (path: string): string => session.at(path);
 
   before(async () => {
-    session = await openSession();
-    errors = watchForErrors(session.page);
-    clone = await Clone.of(session.target.cloneUrl);
-    await session.page.goto(at('alerts?tab=rules'));
-    await session.page.getByRole('table', { name: 'Alert rules' }).getByText('Node unreachable').waitFor();
-    await clone.push('Rules, a group, two pipelines', {
+    session = await openSite({ fleet: { pollIntervalMs: 1_000 } });
+    page = session.page;
+    errors = watchForErrors(page);
+    takenPort = new URL(session.url).port;
+    clone = await Clone.of(session.site.cloneUrl());
+    await session.site.agent();
+    await page.goto(at('alerts?tab=rules'));
+    await page.getByRole('heading', { name: 'No alert rules yet' }).waitFor();
+    await untilLive(page);
+    await clone.push('Rules, a group, three pipelines', {
       [`${FOLDER}/alerts/cpu.yaml`]: // More than a machine has: tests keep it busy.
         rule('Busy CPU', '{ metric: cpu_usage, condition: gt, threshold: 100 }'),
       [`${FOLDER}/alerts/errors.yaml`]: rule(
@@ -92,9 +100,11 @@ describe('the pages of what was pushed', function () {
         '{ pipelineRef: not-there, metric: pipeline_crashed, condition: eq, threshold: 1 }',
       ),
       [`${FOLDER}/groups/edge.yaml`]: GROUP,
+      [`${FOLDER}/groups/demo.yaml`]: OTHER_GROUP,
       [`${FOLDER}/groups/refused.yaml`]: REFUSED_GROUP,
+      [`${FOLDER}/pipelines/orders.yaml`]: idleManifest('orders'),
       [`${FOLDER}/pipelines/chatty.yaml`]: CHATTY,
-      [`${FOLDER}/pipelines/crashing.yaml`]: crashing(new URL(session.target.url).port),
+      [`${FOLDER}/pipelines/crashing.yaml`]: crashing(takenPort),
     });
   });
   after(async () => {
@@ -104,47 +114,39 @@ describe('the pages of what was pushed', function () {
   afterEach(() => expect(errors.splice(0)).to.deep.equal([]));
 
   async function openPipeline(name: string, query = ''): Promise<void> {
-    const { page } = session;
     await page.goto(at('pipelines'));
     const link = page.getByRole('table', { name: 'Pipelines' }).getByRole('link', { name, exact: true });
-    await page.goto(`${session.target.url}${await link.getAttribute('href')}${query}`);
+    await page.goto(`${session.url}${await link.getAttribute('href')}${query}`);
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
   }
 
-  it('brings rules into the open page, each in words, with what its last evaluation saw', async () => {
-    const { page } = session;
+  it('brings rules into the open page, each in words with its last evaluation, a refused one with its line', async () => {
     const table = page.getByRole('table', { name: 'Alert rules' });
     const row = table.getByRole('row', { name: /Busy CPU/ });
     await row.getByText('CPU usage above 100 % for 60 s').waitFor({ timeout: patient(30_000) });
     await row.getByText('whole environment').waitFor();
     await row.getByRole('link', { name: 'alerts/cpu.yaml:1', exact: true }).waitFor();
+    const problem = page.getByRole('list', { name: 'Manifests with a problem' }).getByRole('listitem');
+    await problem.getByRole('link', { name: /alerts\/bad\.yaml:\d+/ }).waitFor();
+    await problem.getByText('not-there').waitFor();
     await row.getByText(/^1 series/).waitFor({ timeout: patient(30_000) });
     await row.getByText('OK', { exact: true }).waitFor({ timeout: patient(60_000) });
+    await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Silent' }).click();
+    await page.waitForURL(/state=silent/);
+    await page.reload();
     const silent = table.getByRole('row', { name: /Errors in orders/ });
     await silent.getByText('Silent', { exact: true }).waitFor();
+    expect(await table.getByRole('row').count(), 'the head and one rule').to.equal(2);
     await silent.getByRole('link', { name: 'orders', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'orders' }).waitFor();
   });
 
-  it('names a refused rule with its line, and filters the others in the address', async () => {
-    const { page } = session;
-    await page.goto(at('alerts?tab=rules'));
-    const problem = page.getByRole('list', { name: 'Manifests with a problem' }).getByRole('listitem');
-    await problem.getByRole('link', { name: /alerts\/bad\.yaml:\d+/ }).waitFor();
-    await problem.getByText('not-there').waitFor();
-    const rows = page.getByRole('table', { name: 'Alert rules' }).getByRole('row');
-    await page.getByRole('group', { name: 'State' }).getByRole('button', { name: 'Silent' }).click();
-    await page.waitForURL(/state=silent/);
-    await page.reload();
-    await page.getByText('Errors in orders').waitFor();
-    expect(await rows.count(), 'the head and one rule').to.equal(2);
-  });
-
-  it('shows groups with the health of their nodes, and a group with what it gives and what is missing', async () => {
-    const { page } = session;
+  it('shows groups with the health of their nodes and a refused one, and a group with what it gives and what is missing', async () => {
     await page.goto(at('fleet'));
     await page.getByRole('group', { name: 'View' }).getByRole('button', { name: 'Groups' }).click();
     await page.waitForURL(/view=groups/);
+    const problems = page.getByRole('list', { name: 'Manifests with a problem' });
+    await problems.getByText('criterias', { exact: true }).waitFor();
     const row = page.getByRole('table', { name: 'Groups' }).getByRole('row', { name: /edge/ });
     await row.getByRole('list', { name: 'Nodes of edge by health' }).getByRole('link').waitFor();
     await row.getByText('1 node', { exact: true }).waitFor();
@@ -153,26 +155,19 @@ describe('the pages of what was pushed', function () {
     await page.getByRole('heading', { level: 1, name: 'edge' }).waitFor();
     const node = page.getByRole('table', { name: 'Nodes of edge' }).getByRole('row').nth(1);
     await node.getByText('zone=north given').waitFor();
+    expect(await problems.count(), 'of another group').to.equal(0);
     await node.getByText('overridden: tier=trial outranks it').waitFor();
     await node.getByText('owner', { exact: true }).waitFor();
     await node.getByRole('link').first().click();
     const labels = page.getByRole('term').filter({ hasText: /^Labels$/ });
     await labels.locator('xpath=following-sibling::dd').getByText('zone=north group').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'edge', exact: true }).waitFor();
-  });
-
-  it('names a refused group among the groups, and not on the page of another', async () => {
-    const { page } = session;
-    await page.goto(at('fleet?view=groups'));
-    const problems = page.getByRole('list', { name: 'Manifests with a problem' });
-    await problems.getByText('criterias', { exact: true }).waitFor();
-    await page.getByRole('link', { name: 'edge', exact: true }).click();
-    await page.getByRole('table', { name: 'Nodes of edge' }).waitFor();
-    expect(await problems.count()).to.equal(0);
+    await page.goto(at('fleet/groups/__ungrouped__'));
+    await page.getByRole('heading', { level: 1, name: 'Nodes in no group' }).waitFor();
+    await page.getByRole('heading', { name: 'Every node is in a group' }).waitFor();
   });
 
   it('calls rules and groups ready once they are applied, and a pipeline that crashes not', async () => {
-    const { page } = session;
     await page.goto(at('git'));
     const manifests = page.getByRole('list', { name: 'Manifests', exact: true });
     const row = (name: string) => manifests.getByRole('listitem').filter({ hasText: name });
@@ -187,7 +182,6 @@ describe('the pages of what was pushed', function () {
   });
 
   it('says what could not be read in place of the rules and the groups, and reads them again by a click', async () => {
-    const { page } = session;
     // News from the node would have it read again before the click.
     const news = (url: URL) => url.pathname === '/api/events';
     await page.route(news, () => {});
@@ -197,7 +191,7 @@ describe('the pages of what was pushed', function () {
     ]) {
       const failing = (url: URL) => url.pathname === `/api/trpc/${procedure}`;
       await page.route(failing, (route) => route.fulfill({ status: 400, json: REFUSAL }));
-      await page.goto(at(path));
+      await page.goto(at(path), LOAD);
       const alert = page.getByRole('alert');
       await alert.getByRole('heading', { name: `${what} could not be shown` }).waitFor();
       await alert.getByText('It was not to be.').waitFor();
@@ -208,15 +202,7 @@ describe('the pages of what was pushed', function () {
     await page.unroute(news);
   });
 
-  it('shows the nodes that no group wants', async () => {
-    const { page } = session;
-    await page.goto(at('fleet/groups/__ungrouped__'));
-    await page.getByRole('heading', { level: 1, name: 'Nodes in no group' }).waitFor();
-    await page.getByRole('heading', { name: 'Every node is in a group' }).waitFor();
-  });
-
   it('says how often a pipeline crashed, when it starts again, and leads to its errors in the log', async () => {
-    const { page } = session;
     await openPipeline('crashing');
     const banner = page.getByRole('status').filter({ hasText: 'It crashed on 1 of 1 node' });
     await banner.getByText(/Crashed (once|\d+ times), next start within about \d+ s\./).waitFor({
@@ -232,12 +218,11 @@ describe('the pages of what was pushed', function () {
   });
 
   it('says which version runs where a newer one failed, and serves that one again on request', async () => {
-    const { page } = session;
     const file = `${FOLDER}/pipelines/returned.yaml`;
     await clone.push('A pipeline that runs', { [file]: crashing(String(await freePort()), 'returned') });
     await openPipeline('returned');
     await page.getByText('1/1 running').waitFor({ timeout: patient(30_000) });
-    await clone.push('Its port is taken', { [file]: crashing(new URL(session.target.url).port, 'returned') });
+    await clone.push('Its port is taken', { [file]: crashing(takenPort, 'returned') });
     const banner = page
       .getByRole('status')
       .filter({ hasText: 'The newer version does not run on 1 of 1 node' });
@@ -259,7 +244,7 @@ describe('the pages of what was pushed', function () {
     let log: Locator;
     before(async () => {
       await openPipeline('chatty', '?tab=logs');
-      log = session.page.getByRole('log', { name: 'Log lines, newest last' });
+      log = page.getByRole('log', { name: 'Log lines, newest last' });
       await log.getByRole('time').first().waitFor();
     });
 
@@ -268,14 +253,10 @@ describe('the pages of what was pushed', function () {
     const fromEnd = (): Promise<number> =>
       log.evaluate((frame) => frame.scrollHeight - frame.scrollTop - frame.clientHeight);
 
-    it('follows new lines at its end', async () => {
+    it('follows new lines at its end, stays where its reader scrolled to, counts what is new, and goes there by a click', async () => {
       const before = await lastLine();
       await until(async () => (await lastLine()) > before, { what: 'a newer line', timeoutMs: 15_000 });
       await until(async () => (await fromEnd()) <= 24, { what: 'the end' });
-    });
-
-    it('stays where its reader scrolled to, counts what is new, and goes there by a click', async () => {
-      const { page } = session;
       await until(async () => (await log.evaluate((frame) => frame.scrollHeight)) > 2_000, {
         what: 'enough lines to scroll',
         timeoutMs: 30_000,
@@ -298,7 +279,6 @@ describe('the pages of what was pushed', function () {
     });
 
     it('reads the lines before when it is scrolled to the top', async () => {
-      const { page } = session;
       const count = page.getByText(/^[\d,]+ lines$/);
       const held = async (): Promise<number> => Number((await count.textContent())?.replaceAll(/\D/g, ''));
       // A page begins with the newest 200.
@@ -321,7 +301,6 @@ describe('the pages of what was pushed', function () {
     });
 
     it('unfolds a JSON line, and copies it', async () => {
-      const { page } = session;
       await log.hover();
       const newest = page.getByRole('button', { name: /^(\d+ new lines?|To the newest)$/ });
       // What follows the newest line moves under the focus, until it leaves the document.
@@ -345,7 +324,6 @@ describe('the pages of what was pushed', function () {
     });
 
     it('narrows by level, text and time in the address, and says when nothing matches', async () => {
-      const { page } = session;
       await page.getByRole('searchbox', { name: 'Only lines with this text' }).fill('no line has this');
       await page.waitForURL(/text=no/);
       await page.getByRole('heading', { name: 'No line matches' }).waitFor();
@@ -367,44 +345,11 @@ describe('the pages of what was pushed', function () {
   });
 
   it('shows the lines of all its pipelines on the page of a node', async () => {
-    const { page } = session;
     await page.goto(at('fleet'));
     await page.getByRole('table', { name: 'Nodes' }).getByRole('link').first().click();
     const logs = page.getByRole('region', { name: 'Logs' });
     await logs.getByRole('combobox', { name: 'Lines of which pipeline' }).selectOption({ label: 'chatty' });
     await page.waitForURL(/pipeline=/);
     await logs.getByRole('log').getByText('chatty', { exact: true }).first().waitFor();
-  });
-
-  it('has no violation that axe-core finds, in light and dark, and is no wider than a phone', async () => {
-    const { page } = session;
-    const found: string[] = [];
-    const look = async (where: string): Promise<void> => {
-      found.push(...(await violationsInBothSchemes(page, where)), ...(await beyondAPhone(page, where)));
-    };
-    await page.goto(at('alerts?tab=rules'));
-    await page.getByRole('table', { name: 'Alert rules' }).waitFor();
-    await page.getByRole('list', { name: 'Manifests with a problem' }).waitFor();
-    await look('alerts');
-    await page.goto(at('fleet?view=groups'));
-    await page.getByRole('table', { name: 'Groups' }).waitFor();
-    await look('groups');
-    await page.getByRole('link', { name: 'edge', exact: true }).click();
-    await page.getByRole('table', { name: 'Nodes of edge' }).waitFor();
-    await look('a group');
-    await page.goto(at('git'));
-    await page.getByRole('list', { name: 'Import errors' }).waitFor();
-    await look('git with a refused manifest');
-    await openPipeline('chatty', '?tab=logs');
-    await page.getByRole('log').getByRole('time').first().waitFor();
-    await look('a log');
-    await openPipeline('crashing', '?tab=logs');
-    await page
-      .getByRole('status')
-      .filter({ hasText: 'It crashed on' })
-      .waitFor({ timeout: patient(70_000) });
-    await page.getByRole('log').getByText('ERROR', { exact: true }).first().waitFor();
-    await look('a crashed pipeline');
-    expect(found, found.join('\n')).to.deep.equal([]);
   });
 });

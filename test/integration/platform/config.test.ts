@@ -1,5 +1,5 @@
 /** The controller's variables: what each means, what it is without, and what a wrong one says. */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -444,6 +444,11 @@ describe('the variables of the controller', () => {
       env: { HEADGATE_PROT: '9000' },
       says: 'HEADGATE_PROT is not a variable that Headgate knows; see headgate serve --help',
     },
+    // The value of one that is misspelt may be a secret.
+    {
+      env: { HEADGATE_PASSWORD: 'hunter22' },
+      says: 'HEADGATE_PASSWORD is not a variable that Headgate knows',
+    },
   ];
   for (const { env, says } of BAD) {
     it(`refuse ${JSON.stringify(env)}`, () =>
@@ -486,10 +491,12 @@ describe('the variables of the controller', () => {
   });
 
   it('stop the start with one line when one is wrong', async () => {
-    const { code, stdout, stderr } = await headgate(['serve'], { HEADGATE_PORT: 'abc' });
-    expect(code).to.equal(1);
-    expect(stdout).to.equal('');
-    expect(stderr).to.equal('headgate: HEADGATE_PORT must be a whole number from 1 to 65535, not "abc"\n');
+    for (const command of ['serve', 'demo']) {
+      const { code, stdout, stderr } = await headgate([command], { HEADGATE_PORT: 'abc' });
+      expect(code).to.equal(1);
+      expect(stdout).to.equal('');
+      expect(stderr).to.equal('headgate: HEADGATE_PORT must be a whole number from 1 to 65535, not "abc"\n');
+    }
   });
 });
 
@@ -556,6 +563,28 @@ describe('the start of the controller', () => {
     expect(await failure(startTestController({ dataDir: '/dev/null/headgate' }))).to.match(
       /^ConfigError: the data directory \/dev\/null\/headgate cannot be written \(ENOTDIR\); make it writable or set HEADGATE_DATA_DIR/,
     );
+  });
+
+  it('refuses a data directory that is read-only', async function () {
+    const folder = mkdtempSync(join(tmpdir(), 'headgate-read-only-'));
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) {
+      // Root writes anywhere; only the file system itself can refuse.
+      const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'headgate-test', folder]);
+      if (mounted.status !== 0) {
+        if (this.test) this.test.title += ' (needs the right to mount)';
+        return this.skip();
+      }
+    } else chmodSync(folder, 0o500);
+    try {
+      expect(await failure(startTestController({ dataDir: folder }))).to.match(
+        /^ConfigError: the data directory .* cannot be written \((EROFS|EACCES)\); .*HEADGATE_DATA_DIR/,
+      );
+    } finally {
+      if (isRoot) execFileSync('umount', [folder]);
+      else chmodSync(folder, 0o700);
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('lets the system choose the port where it is 0, and hands out addresses with it', async () => {

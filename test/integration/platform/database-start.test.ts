@@ -1,5 +1,4 @@
 /** What the controller says of a database that it cannot use, before anything else is done. */
-import { execFile } from 'node:child_process';
 import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -10,6 +9,7 @@ import { assertDatabase } from '../../../controller/database/assert-database.ts'
 import { DatabaseError } from '../../../controller/database/database-error.ts';
 import { startEmbeddedPostgres } from '../../../controller/database/embedded/embedded-postgres.ts';
 import { listBusNames } from '../../../controller/platform/runtime/bus.ts';
+import { headgate, headgateInProcess } from '../../support/clients/command.ts';
 import { AUTHORITY, EXPIRED, LEAF, LEAF_KEY } from '../../support/fixtures/certificates.ts';
 import { startTestController } from '../../support/harness/controller.ts';
 import { ask, clusterFolder } from '../../support/harness/embedded-cluster.ts';
@@ -29,22 +29,11 @@ const refusal = async (url: string): Promise<string> => {
   return 'usable';
 };
 
-/** The command, as an operator runs it. */
-function headgate(args: string[], url: string): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = {
-    PATH: process.env.PATH ?? '',
-    HEADGATE_DATABASE_URL: url,
-    HEADGATE_SECRET_KEY: '1'.repeat(16) + 'a'.repeat(16),
-  };
-  return new Promise((done) => {
-    execFile(process.execPath, [CLI, ...args], { env, timeout: 30_000 }, (error, stdout, stderr) =>
-      done({ code: Number(error?.code ?? 0), stdout, stderr }),
-    );
+/** `command` is `headgate` for what only a process shows. */
+const run = (args: string[], url: string, command = headgateInProcess) =>
+  command(args, {
+    env: { HEADGATE_DATABASE_URL: url, HEADGATE_SECRET_KEY: '1'.repeat(16) + 'a'.repeat(16) },
   });
-}
-
-const CLI = join(import.meta.dirname, '../../../controller/cli.ts');
-const migrate = (url: string) => headgate(['migrate'], url);
 
 describe('a database of an operator', function () {
   this.timeout(60_000);
@@ -161,29 +150,33 @@ describe('a database of an operator', function () {
     closing.close();
   });
 
-  for (const args of [
+  const COMMANDS = [
     ['serve'],
     ['migrate'],
     ['keys', 'list'],
     ['audit', 'verify'],
     ['recover', 'a@b.example'],
-  ])
-    it(`is refused by headgate ${args[0]} in one line, without the password`, async () => {
-      const port = await freePort();
-      for (const [url, says] of [
-        ['postgres://u:hunter2/w@127.0.0.1/x', 'HEADGATE_DATABASE_URL cannot be read'],
-        ['postgres://u:hunter2%ff@127.0.0.1/x', 'HEADGATE_DATABASE_URL cannot be read'],
-        [`postgres://u:hunter2@127.0.0.1:${port}/x?sslmde=require`, 'did you mean sslmode?'],
-        ...(args[0] === 'serve' ? [] : [[`postgres://u:hunter2@127.0.0.1:${port}/x`, 'nothing listens at']]),
-      ] as const) {
-        const { code, stdout, stderr } = await headgate(args, url);
-        expect([code !== 0, stdout]).to.deep.equal([true, '']);
-        expect(stderr)
+  ];
+  it('is refused by every command in one line, without the password', async () => {
+    const port = await freePort();
+    const away = `postgres://u:hunter2@127.0.0.1:${port}/x`;
+    const WRONG = [
+      ['postgres://u:hunter2/w@127.0.0.1/x', 'HEADGATE_DATABASE_URL cannot be read'],
+      ['postgres://u:hunter2%ff@127.0.0.1/x', 'HEADGATE_DATABASE_URL cannot be read'],
+      [`${away}?sslmde=require`, 'did you mean sslmode?'],
+      // A controller waits for it.
+      [away, 'nothing listens at'],
+    ] as const;
+    for (const args of COMMANDS)
+      for (const [url, says] of args[0] === 'serve' ? WRONG.slice(0, -1) : WRONG) {
+        const { code, stdout, stderr } = await run(args, url);
+        expect([code !== 0, stdout], `${args[0]}: ${stderr}`).to.deep.equal([true, '']);
+        expect(stderr, args[0])
           .to.match(/^headgate: [^\n]+\n$/)
           .and.to.include(says)
           .and.not.to.include('hunter2');
       }
-    });
+  });
 
   it('keeps the name by which controllers know each other, whatever application_name its address has', async () => {
     const { url } = test;
@@ -315,10 +308,12 @@ describe('a database of an operator', function () {
     it('is taken by commands with each word for a TLS that is checked, without a warning', async () => {
       const authority = encodeURIComponent(join(folder, 'authority.pem'));
       for (const mode of ['require', 'verify-ca', 'prefer']) {
-        const { code, stderr } = await migrate(withMode(`sslmode=${mode}&sslrootcert=${authority}`));
+        const query = `sslmode=${mode}&sslrootcert=${authority}`;
+        // Warnings are the process's own.
+        const { code, stderr } = await run(['migrate'], withMode(query), headgate);
         expect([mode, code, stderr]).to.deep.equal([mode, 0, '']);
         // Not by less than verify-full.
-        const elsewhere = await migrate(withMode(`sslmode=${mode}&sslrootcert=${authority}`, '0.0.0.0'));
+        const elsewhere = await run(['migrate'], withMode(query, '0.0.0.0'));
         expect(elsewhere.stderr).to.match(/^headgate: the certificate .* another name[^\n]*\n$/);
       }
     });

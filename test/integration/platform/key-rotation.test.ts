@@ -1,5 +1,5 @@
 /** Changing the key for encryption at rest: nothing is lost, wherever it is ended and whoever writes meanwhile. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import fs, {
   existsSync,
   mkdirSync,
@@ -32,13 +32,13 @@ import {
 import { SEALED_COLUMNS, sealingContext } from '../../../controller/platform/crypto/sealed-columns.ts';
 import { readSetting } from '../../../controller/platform/runtime/settings-store.ts';
 import { insertSecret, readSecrets, updateSecretValue } from '../../../controller/secrets/stored/store.ts';
+import { headgateInProcess } from '../../support/clients/command.ts';
 import { startTestController } from '../../support/harness/controller.ts';
-import { patient } from '../../support/harness/patience.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
 import type { TestDb } from '../../support/harness/test-db.ts';
 import { until } from '../../support/harness/until.ts';
 
-const RUNS = Number(process.env.HEADGATE_TEST_SEQUENCES ?? 25);
+const RUNS = Number(process.env.HEADGATE_TEST_SEQUENCES ?? 10);
 const ROOT = join(import.meta.dirname, '../../..');
 const OLD = 'the first key of the test, which is long';
 const NEW = 'the second key of the test, which is long';
@@ -474,15 +474,8 @@ describe('the keys', function () {
   });
 
   describe('on the command line', () => {
-    function run(args: string[], variables: Record<string, string>) {
-      return new Promise<{ code: number; out: string; err: string }>((done) => {
-        const env = { PATH: process.env.PATH ?? '', HEADGATE_DATABASE_URL: database.url, ...variables };
-        const file = join(ROOT, 'controller/cli.ts');
-        execFile(process.execPath, [file, ...args], { env, timeout: patient(20_000) }, (error, out, err) =>
-          done({ code: Number(error?.code ?? 0), out, err }),
-        );
-      });
-    }
+    const run = (args: string[], variables: Record<string, string>) =>
+      headgateInProcess(args, { env: { HEADGATE_DATABASE_URL: database.url, ...variables } });
 
     it('are told by their fingerprints and changed', async () => {
       const config = configOf({ dataDir: dataDir() });
@@ -491,18 +484,19 @@ describe('the keys', function () {
       await seal(before, 'first');
       const variables = { HEADGATE_DATA_DIR: config.dataDir };
       const list = await run(['keys', 'list'], variables);
-      expect(list.out).to.equal(`${before.fingerprint}  seals, the database's key, 1 text\n`);
+      expect(list.stdout).to.equal(`${before.fingerprint}  seals, the database's key, 1 text\n`);
       const rotate = await run(['keys', 'rotate'], variables);
-      expect(rotate.err).to.equal('');
+      expect(rotate.stderr).to.equal('');
       expect(rotate.code).to.equal(0);
-      expect(rotate.out).to.include('1 texts were resealed');
+      expect(rotate.stdout).to.include('1 texts were resealed');
       const keys = readFileSync(keyFile(config.dataDir), 'utf8').trim().split('\n');
-      for (const text of [list.out, rotate.out]) for (const key of keys) expect(text).not.to.include(key);
+      for (const text of [list.stdout, rotate.stdout])
+        for (const key of keys) expect(text).not.to.include(key);
       expect((await run(['keys'], variables)).code).to.equal(2);
-      expect((await run(['keys', '--help'], variables)).out).to.include('HEADGATE_PREVIOUS_SECRET_KEYS');
+      expect((await run(['keys', '--help'], variables)).stdout).to.include('HEADGATE_PREVIOUS_SECRET_KEYS');
       const wrong = await run(['keys', 'rotate'], { HEADGATE_SECRET_KEY: NEW });
       expect(wrong.code).to.equal(1);
-      expect(wrong.err).to.match(/^headgate: the database is encrypted with key .*\n$/);
+      expect(wrong.stderr).to.match(/^headgate: the database is encrypted with key .*\n$/);
     });
 
     it('survive a rotation that is killed at any point, and the next one ends it', async function () {
@@ -531,8 +525,8 @@ describe('the keys', function () {
         await until(() => child.signalCode !== null || child.exitCode !== null, { what: 'its end' });
         expect(await values(openKeyring(config)), waitFor).to.deep.equal(expected);
       }
-      const { code, err } = await run(['keys', 'rotate'], env);
-      expect([code, err]).to.deep.equal([0, '']);
+      const { code, stderr } = await run(['keys', 'rotate'], env);
+      expect([code, stderr]).to.deep.equal([0, '']);
       expect(await values(createKeyring(readKeyFile(keyFile(config.dataDir))[0] ?? ''))).to.deep.equal(
         expected,
       );

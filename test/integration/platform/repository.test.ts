@@ -81,12 +81,12 @@ describe('the embedded repository', () => {
     const paths = git(gitdir, 'ls-tree', '-r', '--name-only', 'main').split('\n');
     const manifests = paths.filter((path) => /^environments\/.*\.yaml$/.test(path));
     expect(manifests).to.include('environments/staging/alerts/node-unreachable.yaml');
+    const texts = new Map(paths.map((path) => [path, git(gitdir, 'show', `main:${path}`)]));
     for (const path of manifests)
-      expect(git(gitdir, 'show', `main:${path}`), path).to.match(
+      expect(texts.get(path), path).to.match(
         /^# yaml-language-server: \$schema=https:\/\/headgate\.example:8443\/schemas\/v1\/[a-z-]+\.json$/m,
       );
-    const all = paths.map((path) => git(gitdir, 'show', `main:${path}`)).join('\n');
-    expect(all).not.to.contain('localhost:8080');
+    expect([...texts.values()].join('\n')).not.to.contain('localhost:8080');
   });
 
   it('is not seeded over commits that are there', async () => {

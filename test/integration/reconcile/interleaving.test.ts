@@ -13,7 +13,7 @@ import type { BoundEnvironment } from '../../support/scenes/bound-environment.ts
 import { useReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
-const RUNS = Number(process.env.HEADGATE_TEST_RUNS ?? 15);
+const RUNS = Number(process.env.HEADGATE_TEST_RUNS ?? 8);
 
 type Step =
   | { do: 'push'; name: string; version: number }

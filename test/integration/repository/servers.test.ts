@@ -24,20 +24,22 @@ describe('a git server', () => {
   };
   const origin = () => `http://localhost:${server.port}`;
 
-  for (const status of [301, 302, 307, 308])
-    it(`is followed where it redirects on its own origin (${status}), for fetches, pushes and lists of branches`, async () => {
-      const first = server.commit({ files: { 'a.yaml': 'a: 1' } }, 'new');
-      moves('/old', '/new.git', status);
-      const handle = scene.of(`${origin()}/old`, { credentials });
-      expect(handle.redirectedTo()).to.equal(null);
-      expect(await handle.fetch(never)).to.deep.equal({ moved: true });
-      expect(headOf(handle)).to.equal(first);
-      expect(handle.redirectedTo()).to.equal(`${origin()}/new.git`);
-      expect([...(await handle.heads(['main'], never))]).to.deep.equal([['main', first]]);
-      const pushed = await handle.push({ ref: 'refs/heads/proposal', sha: first, expect: null }, never);
-      expect(pushed).to.equal('ok');
-      expect(git(server.gitdir('new'), 'rev-parse', 'proposal')).to.equal(first);
-    });
+  it('is followed where it redirects on its own origin, for fetches, pushes and lists of branches', async () => {
+    const first = server.commit({ files: { 'a.yaml': 'a: 1' } }, 'new');
+    for (const status of [301, 302, 307, 308]) {
+      const old = `/old-${status}`;
+      moves(old, '/new.git', status);
+      const handle = scene.of(`${origin()}${old}`, { credentials });
+      expect(handle.redirectedTo(), old).to.equal(null);
+      expect(await handle.fetch(never), old).to.deep.equal({ moved: true });
+      expect(headOf(handle), old).to.equal(first);
+      expect(handle.redirectedTo(), old).to.equal(`${origin()}/new.git`);
+      expect([...(await handle.heads(['main'], never))], old).to.deep.equal([['main', first]]);
+      const ref = `refs/heads/proposal-${status}`;
+      expect(await handle.push({ ref, sha: first, expect: null }, never), old).to.equal('ok');
+      expect(git(server.gitdir('new'), 'rev-parse', ref), old).to.equal(first);
+    }
+  });
 
   it('is followed by git alone, as after a restart, before anything was asked', async () => {
     const first = server.commit({ files: { 'a.yaml': 'a: 1' } }, 'new');
