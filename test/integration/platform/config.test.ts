@@ -503,24 +503,33 @@ describe('the start of the controller', () => {
       (error: Error) => `${error.name}: ${error.message}`,
     );
 
-  for (const secretKey of ['change-me', 'too short']) {
-    it(`refuses the key ${JSON.stringify(secretKey)}`, async () => {
-      expect(await failure(startTestController({ secretKey }))).to.match(
-        /^KeyringError: .*openssl rand -hex 32/,
-      );
-    });
-  }
-
-  it('refuses a database that was encrypted with another key, and takes it with its own', async () => {
+  it('takes the port that the system chooses; of its database no other key, and no password once there is an account', async () => {
     const database = await testDatabase();
-    const start = (secretKey: string) => startTestController({ databaseUrl: database.url, secretKey });
-    const first = '1'.repeat(16) + 'a'.repeat(16);
-    expect(await failure(start(first))).to.equal('started');
-    expect(await failure(start('2'.repeat(16) + 'b'.repeat(16)))).to.match(
+    const start = (secretKey: string, adminPassword: string) =>
+      startTestController({ databaseUrl: database.url, secretKey, adminPassword });
+    const key = '1'.repeat(16) + 'a'.repeat(16);
+    const first = await start(key, 'a long enough password');
+    try {
+      const { url, port, cloneUrl } = first.controller;
+      expect(port).to.be.above(0);
+      expect(url).to.equal(`http://127.0.0.1:${port}`);
+      expect(cloneUrl).to.equal(`${url}/git/config.git`);
+      expect((await fetch(`${url}/api/health`)).status).to.equal(200);
+    } finally {
+      await first.stop();
+    }
+    expect(await failure(start('2'.repeat(16) + 'b'.repeat(16), 'a long enough password'))).to.match(
       /^ConfigError: HEADGATE_SECRET_KEY is not the key/,
     );
-    expect(await failure(start(first))).to.equal('started');
+    expect(await failure(start(key, 'password1')), 'there is an account by now').to.equal('started');
     await database.drop();
+  });
+
+  it('refuses keys that are too short or an example', async () => {
+    for (const secretKey of ['change-me', 'too short'])
+      expect(await failure(startTestController({ secretKey })), secretKey).to.match(
+        /^KeyringError: .*openssl rand -hex 32/,
+      );
   });
 
   it('refuses a first administrator whose password is guessed first, and does not show it', async () => {
@@ -529,16 +538,6 @@ describe('the start of the controller', () => {
     expect(said).not.to.include('Password1');
     const own = await failure(startTestController({ adminPassword: 'administrator!' }));
     expect(own).to.match(/^ConfigError: HEADGATE_ADMIN_PASSWORD: .*name or address/);
-  });
-
-  it('does not mind the password once there is an account', async () => {
-    const database = await testDatabase();
-    const secretKey = '1'.repeat(16) + 'a'.repeat(16);
-    const start = (adminPassword: string) =>
-      startTestController({ databaseUrl: database.url, secretKey, adminPassword });
-    expect(await failure(start('a long enough password'))).to.equal('started');
-    expect(await failure(start('password1'))).to.equal('started');
-    await database.drop();
   });
 
   it('names the port that is taken', async () => {
@@ -556,18 +555,5 @@ describe('the start of the controller', () => {
     expect(await failure(startTestController({ dataDir: '/dev/null/headgate' }))).to.match(
       /^ConfigError: the data directory \/dev\/null\/headgate cannot be written \(ENOTDIR\); make it writable or set HEADGATE_DATA_DIR/,
     );
-  });
-
-  it('lets the system choose the port where it is 0, and hands out addresses with it', async () => {
-    const test = await startTestController();
-    try {
-      const { url, port, cloneUrl } = test.controller;
-      expect(port).to.be.above(0);
-      expect(url).to.equal(`http://127.0.0.1:${port}`);
-      expect(cloneUrl).to.equal(`${url}/git/config.git`);
-      expect((await fetch(`${url}/api/health`)).status).to.equal(200);
-    } finally {
-      await test.stop();
-    }
   });
 });
