@@ -3,7 +3,12 @@ import { rm } from 'node:fs/promises';
 import { expect } from 'chai';
 import { send } from '../support/clients/http.ts';
 import { ROOT } from '../support/harness/controller.ts';
-import { clusterFolder, postmasterPid, postmastersOf } from '../support/harness/embedded-cluster.ts';
+import {
+  clusterFolder,
+  postmasterPid,
+  postmastersOf,
+  processesBelow,
+} from '../support/harness/embedded-cluster.ts';
 import { type Replica, serve, untilUp } from '../support/harness/serve.ts';
 import { until } from '../support/harness/until.ts';
 import { signIn } from '../support/users/person.ts';
@@ -11,14 +16,11 @@ import { signIn } from '../support/users/person.ts';
 describe('controllers on one data directory', function () {
   this.timeout(90_000);
   this.slow(20_000);
-  let dataDir: string;
-  let replicas: Replica[];
+  const dataDir = clusterFolder();
+  const replicas: Replica[] = [];
+  let running: Replica[];
 
-  beforeEach(() => {
-    dataDir = clusterFolder();
-    replicas = [];
-  });
-  afterEach(async () => {
+  after(async () => {
     await Promise.all(replicas.map((one) => one.end('SIGTERM')));
     expect(postmastersOf(dataDir)).to.deep.equal([]);
     await rm(dataDir, { recursive: true, force: true });
@@ -36,52 +38,56 @@ describe('controllers on one data directory', function () {
   const leads = async (replica: Replica) =>
     (await send(`${replica.url}/api/health/ready`)).json<{ checks: { leading?: boolean } }>().checks
       .leading === true;
+  const leading = async () => (await Promise.all(running.map(leads))).filter(Boolean).length;
+  const untilOneLeads = () =>
+    until(async () => (await leading()) === 1, { what: 'one to lead', timeoutMs: 15_000, everyMs: 50 });
 
-  it('start in the same instant on an empty one, share it, and leave one after the other', async () => {
-    const [first, second] = await Promise.all([start(), start()]);
-    await untilUp(first, second);
+  it('start in the same instant on an empty one, and share it', async () => {
+    running = await Promise.all([start(), start()]);
+    await untilUp(...running);
     expect(postmastersOf(dataDir)).to.have.length(1);
+    const [first, second] = running as [Replica, Replica];
     const root = await signIn(first.url, ROOT.email, ROOT.password);
     await root.mutate('team.create', { name: 'Shared' });
     expect(await teams(second)).to.deep.equal(['Shared']);
-    expect([await leads(first), await leads(second)].filter(Boolean)).to.have.length(1);
-
-    expect(await first.end('SIGTERM')).to.equal(0);
-    expect(await teams(second)).to.deep.equal(['Shared']);
-    await until(() => leads(second), { what: 'the other to lead', timeoutMs: 10_000, everyMs: 50 });
-    expect(await second.end('SIGTERM')).to.equal(0);
-    expect(postmastersOf(dataDir)).to.deep.equal([]);
-  });
-
-  it('go on when the one that started Postgres is killed, and then Postgres too', async () => {
-    const first = await start();
-    await untilUp(first);
-    const others = await Promise.all([start(), start()]);
-    await untilUp(...others);
-    await first.end('SIGKILL');
-    process.kill(postmasterPid(dataDir), 'SIGKILL');
-    const told = (text: string) => others.filter((one) => one.output().includes(text)).length;
-    await until(() => told('PostgreSQL runs again') + told('another controller has started') === 2, {
-      what: () => others.map((one) => one.output()).join('\n---\n'),
-      timeoutMs: 10_000,
-    });
-    expect(told('PostgreSQL runs again')).to.equal(1);
-    for (const one of others) expect(await teams(one)).to.deep.equal([]);
-    await until(async () => (await Promise.all(others.map(leads))).filter(Boolean).length === 1, {
-      what: 'one to lead',
-      timeoutMs: 15_000,
-      everyMs: 50,
-    });
+    expect(await leading()).to.equal(1);
   });
 
   it('say which port is taken where two want the same, and leave the first alone', async () => {
-    const first = await start();
-    await untilUp(first);
+    const [first] = running as [Replica];
     const port = Number(new URL(first.url).port);
-    const second = await start({ port });
-    expect(await second.end()).to.equal(1);
-    expect(second.output()).to.contain(`headgate: port ${port} is taken by another program`);
-    expect(await teams(first)).to.deep.equal([]);
+    const another = await start({ port });
+    expect(await another.end()).to.equal(1);
+    expect(another.output()).to.contain(`headgate: port ${port} is taken by another program`);
+    expect(await teams(first)).to.deep.equal(['Shared']);
     expect(postmastersOf(dataDir)).to.have.length(1);
+  });
+
+  it('go on when the one that started Postgres is killed, and then Postgres too', async () => {
+    running.push(await start());
+    await untilUp(...running);
+    const starter = running.find(({ pid }) => processesBelow(pid).includes(postmasterPid(dataDir)));
+    if (!starter) throw new Error('none has started Postgres');
+    running = running.filter((one) => one !== starter);
+    await starter.end('SIGKILL');
+    process.kill(postmasterPid(dataDir), 'SIGKILL');
+    const told = (text: string) => running.filter((one) => one.output().includes(text)).length;
+    await until(() => told('PostgreSQL runs again') + told('another controller has started') === 2, {
+      what: () => running.map((one) => one.output()).join('\n---\n'),
+      timeoutMs: 10_000,
+    });
+    expect(told('PostgreSQL runs again')).to.equal(1);
+    for (const one of running) expect(await teams(one)).to.deep.equal(['Shared']);
+    await untilOneLeads();
+  });
+
+  it('leave one after the other: the one that is left leads, and the last one stops Postgres', async () => {
+    const [first, second] = running as [Replica, Replica];
+    expect(await first.end('SIGTERM')).to.equal(0);
+    running = [second];
+    expect(await teams(second)).to.deep.equal(['Shared']);
+    await untilOneLeads();
+    expect(await second.end('SIGTERM')).to.equal(0);
+    expect(postmastersOf(dataDir)).to.deep.equal([]);
   });
 });
