@@ -9,11 +9,11 @@ import {
 import { insertPipeline } from '../../../controller/pipelines/lifecycle/store.ts';
 import { DomainError } from '../../../controller/platform/operation/errors.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
+import { longProperty } from '../../support/harness/long-property.ts';
 import type { BoundEnvironment } from '../../support/scenes/bound-environment.ts';
 import { useReconcileScene } from '../../support/scenes/reconcile.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
-const RUNS = Number(process.env.HEADGATE_TEST_RUNS ?? 15);
 
 type Step =
   | { do: 'push'; name: string; version: number }
@@ -203,7 +203,7 @@ describe('words, pushes and edits in any order', () => {
         ).to.deep.equal([]);
         env.repository.remove();
       }),
-      { numRuns: RUNS },
+      longProperty(5),
     );
   });
 });
