@@ -466,7 +466,7 @@ describe('a promotion into an environment that git describes', function () {
     expect((await becomes(deleted.requestId, 'CANCELLED')).pullRequest?.state).to.equal('closed');
   });
 
-  it('is taken up again where its pull request is reopened, and deployed once that is merged', async () => {
+  it('is taken up again where its pull request is reopened, and deployed once that is merged, here as well', async () => {
     const { requestId, pullRequest } = await initiate((await draw()).id);
     const which = { environmentId: target.environmentId, number: pullRequest?.number };
     const { branch } = await pullOf(requestId);
@@ -477,7 +477,8 @@ describe('a promotion into an environment that git describes', function () {
     await places.admin.mutate('pullRequest.reopen', which);
     expect(branches()).to.include(branch);
     expect(await becomes(requestId, 'AWAITING_PR_MERGE')).to.include({ note: null, decidedAt: null });
-    await mergeByHand(branch);
+    const { head: headSha } = await pullOf(requestId);
+    await places.admin.mutate('pullRequest.merge', { ...which, method: 'squash', headSha });
     expect((await becomes(requestId, 'DEPLOYED')).pullRequest?.number).to.equal(pullRequest?.number);
     await until(() => !branches().includes(branch), { what: 'the branch to be deleted again', everyMs: 50 });
   });
@@ -511,22 +512,6 @@ describe('a promotion into an environment that git describes', function () {
     await configure(true);
     await until(() => !branches().includes(kept.branch), { what: 'the first to go', everyMs: 50 });
     expect(branches()).to.include(worked.branch);
-  });
-
-  it('is merged here as well, by each method', async () => {
-    for (const method of ['merge', 'squash', 'rebase']) {
-      made += 1;
-      name = `orders ${made}`;
-      const { requestId, pullRequest } = await initiate((await draw()).id);
-      const { head } = await pullOf(requestId);
-      await places.admin.mutate('pullRequest.merge', {
-        environmentId: target.environmentId,
-        number: pullRequest?.number,
-        method,
-        headSha: head,
-      });
-      expect(await becomes(requestId, 'DEPLOYED')).to.include({ targetVersion: 1 });
-    }
   });
 
   it('tells why what was merged does not run, and is deployed once that is mended', async () => {
