@@ -96,11 +96,19 @@ describe('changes by hand of what git describes', () => {
   const suspend = () =>
     place.editor.mutate('gitSync.suspend', { environmentId: place.environmentId, reason: 'the move' });
 
-  it('are refused with path and line where nothing else is said', async () => {
+  it('are refused with path and line where nothing else is said, and exported by editors as they are', async () => {
     const id = await place.idOf('alert_rules', 'errors');
     expect(await refusal(place.editor, 'mutation', 'alert.updateRule', { id, threshold: 11 })).to.equal(
       `PRECONDITION_FAILED: The alert rule "errors" is described in git (${place.folder}/alerts/rules.yaml:2); change it there and push, and it follows`,
     );
+    const { files } = await place.editor.query<{ files: { path: string; text: string }[] }>(
+      'gitSync.export',
+      { environmentId: place.environmentId, kinds: ['AlertRule'] },
+    );
+    expect(files.map(({ path }) => path)).to.deep.equal(['alerts/disk.yaml', 'alerts/errors.yaml']);
+    expect(
+      await refusal(place.viewer, 'query', 'gitSync.export', { environmentId: place.environmentId }),
+    ).to.match(/^FORBIDDEN/);
   });
 
   it('become commits in the name of who made them, of the one line that was meant', async () => {
@@ -471,16 +479,5 @@ describe('changes by hand of what git describes', () => {
     expect(
       await refusal(place.editor, 'mutation', 'alert.updateRule', { id: rule.id, threshold: 3 }),
     ).to.match(/is described in git \(.*alerts\/by-hand\.yaml/);
-  });
-
-  it('are exported by editors as they are', async () => {
-    const { files } = await place.editor.query<{ files: { path: string; text: string }[] }>(
-      'gitSync.export',
-      { environmentId: place.environmentId, kinds: ['AlertRule'] },
-    );
-    expect(files.map(({ path }) => path)).to.deep.equal(['alerts/disk.yaml', 'alerts/errors.yaml']);
-    expect(
-      await refusal(place.viewer, 'query', 'gitSync.export', { environmentId: place.environmentId }),
-    ).to.match(/^FORBIDDEN/);
   });
 });
