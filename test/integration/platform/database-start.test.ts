@@ -1,5 +1,4 @@
 /** What the controller says of a database that it cannot use, before anything else is done. */
-import { execFile } from 'node:child_process';
 import { chownSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
@@ -10,6 +9,7 @@ import { assertDatabase } from '../../../controller/database/assert-database.ts'
 import { DatabaseError } from '../../../controller/database/database-error.ts';
 import { startEmbeddedPostgres } from '../../../controller/database/embedded/embedded-postgres.ts';
 import { listBusNames } from '../../../controller/platform/runtime/bus.ts';
+import { headgate, headgateInProcess } from '../../support/clients/command.ts';
 import { AUTHORITY, EXPIRED, LEAF, LEAF_KEY } from '../../support/fixtures/certificates.ts';
 import { startTestController } from '../../support/harness/controller.ts';
 import { ask, clusterFolder } from '../../support/harness/embedded-cluster.ts';
@@ -29,22 +29,10 @@ const refusal = async (url: string): Promise<string> => {
   return 'usable';
 };
 
-/** The command, as an operator runs it. */
-function headgate(args: string[], url: string): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = {
-    PATH: process.env.PATH ?? '',
-    HEADGATE_DATABASE_URL: url,
-    HEADGATE_SECRET_KEY: '1'.repeat(16) + 'a'.repeat(16),
-  };
-  return new Promise((done) => {
-    execFile(process.execPath, [CLI, ...args], { env, timeout: 30_000 }, (error, stdout, stderr) =>
-      done({ code: Number(error?.code ?? 0), stdout, stderr }),
-    );
-  });
-}
-
-const CLI = join(import.meta.dirname, '../../../controller/cli.ts');
-const migrate = (url: string) => headgate(['migrate'], url);
+const SECRET_KEY = '1'.repeat(16) + 'a'.repeat(16);
+const ofUrl = (url: string) => ({
+  env: { HEADGATE_DATABASE_URL: url, HEADGATE_SECRET_KEY: SECRET_KEY },
+});
 
 describe('a database of an operator', function () {
   this.timeout(60_000);
@@ -154,14 +142,16 @@ describe('a database of an operator', function () {
     const port = await freePort();
     const unreadable = 'HEADGATE_DATABASE_URL cannot be read';
     for (const [args, url, says] of [
-      [['serve'], 'postgres://u:hunter2/w@127.0.0.1/x', unreadable],
       [['serve'], `postgres://u:hunter2@127.0.0.1:${port}/x?sslmde=require`, 'did you mean sslmode?'],
+      [['migrate'], 'postgres://u:hunter2/w@127.0.0.1/x', unreadable],
       [['migrate'], 'postgres://u:hunter2%ff@127.0.0.1/x', unreadable],
       [['keys', 'list'], `postgres://u:hunter2@127.0.0.1:${port}/x`, 'nothing listens at'],
       [['audit', 'verify'], `postgres://u:hunter2@127.0.0.1:${port}/x`, 'nothing listens at'],
       [['recover', 'a@b.example'], `postgres://u:hunter2@127.0.0.1:${port}/x`, 'nothing listens at'],
     ] as const) {
-      const { code, stdout, stderr } = await headgate([...args], url);
+      // The first one as an operator starts it.
+      const run = args[0] === 'serve' ? headgate : headgateInProcess;
+      const { code, stdout, stderr } = await run(args, ofUrl(url));
       expect([code !== 0, stdout], args[0]).to.deep.equal([true, '']);
       expect(stderr)
         .to.match(/^headgate: [^\n]+\n$/)
@@ -285,7 +275,10 @@ describe('a database of an operator', function () {
 
     it('is taken by commands with each word for a TLS that is checked, without a warning, and not by less than verify-full', async () => {
       const authority = encodeURIComponent(join(folder, 'authority.pem'));
-      const { code, stderr } = await migrate(withMode(`sslmode=require&sslrootcert=${authority}`));
+      const { code, stderr } = await headgate(
+        ['migrate'],
+        ofUrl(withMode(`sslmode=require&sslrootcert=${authority}`)),
+      );
       expect([code, stderr]).to.deep.equal([0, '']);
       for (const mode of ['require', 'verify-ca', 'prefer', 'verify-full']) {
         const checked = readConfig({
