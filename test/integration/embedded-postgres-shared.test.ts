@@ -71,41 +71,33 @@ describe('an embedded Postgres that is shared', function () {
     return pid;
   }
 
-  it('is started again on the same port after every signal that ends it, with what was committed', async () => {
+  it('is started again on the same port after each signal that ends it, with what was committed', async () => {
     seed.copyTo(dataDir);
     const { url } = await joinHere();
     await ask(url, 'create table kept as select 42 as answer');
-    const told = (text: string) => log.split(text).length - 1;
-    for (const [round, signal] of (['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGQUIT'] as const).entries()) {
+    for (const signal of ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGQUIT'] as const) {
+      log = '';
       const pid = await killed(signal);
       await untilAnswers(url);
       expect(await ask(url, 'select answer from kept'), signal).to.deep.equal({ answer: 42 });
       expect(postmastersOf(dataDir), signal).to.have.length(1).and.not.include(pid);
-      await until(() => told('PostgreSQL runs again') === round + 1, {
-        what: `the log to tell of ${signal}`,
-      });
-      expect(told('PostgreSQL ended unexpectedly'), signal).to.equal(round + 1);
+      await until(() => log.includes('PostgreSQL runs again'), { what: 'the log to tell' });
+      expect(log).to.contain('PostgreSQL ended unexpectedly');
     }
   });
 
-  it('is started again after one of its processes was killed, as by the kernel for want of memory', async () => {
-    seed.copyTo(dataDir);
-    const { url } = await joinHere();
-    const pid = postmasterPid(dataDir);
-    const [, part = 0] = processesBelow(pid);
-    process.kill(part, 'SIGKILL');
-    await until(() => log.includes('PostgreSQL runs again'), { what: () => `a new start:\n${log}` });
-    await untilAnswers(url);
-    expect(postmasterPid(dataDir)).not.to.equal(pid);
-  });
-
-  it('is waited for, not started anew, when only its connections break', async () => {
+  it('is waited for when only its connections break, and started again after one of its processes was killed, as by the kernel for want of memory', async () => {
     seed.copyTo(dataDir);
     const { url } = await joinHere();
     const pid = postmasterPid(dataDir);
     await ask(url, 'select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()');
     await until(() => log.includes('connected to PostgreSQL again'), { what: 'a new connection' });
     expect(postmasterPid(dataDir)).to.equal(pid);
+    const [, part = 0] = processesBelow(pid);
+    process.kill(part, 'SIGKILL');
+    await until(() => log.includes('PostgreSQL runs again'), { what: () => `a new start:\n${log}` });
+    await untilAnswers(url);
+    expect(postmasterPid(dataDir)).not.to.equal(pid);
   });
 
   it('is tried again with growing pauses while its port is taken, and comes back there', async () => {
@@ -164,14 +156,6 @@ describe('an embedded Postgres that is shared', function () {
     expect(postmastersOf(dataDir)).to.deep.equal([]);
   });
 
-  it('is stopped when the last ones leave at the same moment', async () => {
-    seed.copyTo(dataDir);
-    const members = await Promise.all([member(), member(), member()]);
-    const codes = await Promise.all(members.map((one) => one.end()));
-    expect(codes).to.deep.equal([0, 0, 0]);
-    expect(postmastersOf(dataDir)).to.deep.equal([]);
-  });
-
   it('does not count one that was killed', async () => {
     seed.copyTo(dataDir);
     const starter = await member();
@@ -187,7 +171,7 @@ describe('an embedded Postgres that is shared', function () {
 
   it('answers whoever comes while the last one leaves', async () => {
     seed.copyTo(dataDir);
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const leaving = await member();
       const [come] = await Promise.all([member(), leaving.end()]);
       await untilAnswers(come.url);
@@ -196,7 +180,7 @@ describe('an embedded Postgres that is shared', function () {
     expect(postmastersOf(dataDir)).to.deep.equal([]);
   });
 
-  it('is started again by exactly one of those who are left', async () => {
+  it('is started again by exactly one of those who are left, and stopped when they leave at the same moment', async () => {
     seed.copyTo(dataDir);
     const starter = await member();
     const others = await Promise.all([member(), member(), member()]);
@@ -209,6 +193,8 @@ describe('an embedded Postgres that is shared', function () {
     });
     expect(told('PostgreSQL runs again')).to.equal(1);
     expect(postmastersOf(dataDir)).to.have.length(1);
+    expect(await Promise.all(others.map((one) => one.end()))).to.deep.equal([0, 0, 0]);
+    expect(postmastersOf(dataDir)).to.deep.equal([]);
   });
 
   describe('on a disk that runs full', () => {

@@ -59,7 +59,7 @@ describe('embedded Postgres', function () {
     return postgres;
   }
 
-  it('makes a cluster with its database, on loopback only and behind a password', async () => {
+  it('makes a cluster with its database, on loopback only, behind a password that is seen nowhere, out of reach of a Ctrl-C', async () => {
     const postgres = await start();
     expect(postgres).to.include({ adopted: false, location: dataDir });
     const [row] = await query(
@@ -87,11 +87,7 @@ describe('embedded Postgres', function () {
       .with.property('message')
       .that.matches(/password/);
     expect((await stat(join(dataDir, 'postgres-password'))).mode & 0o777).to.equal(0o600);
-  });
-
-  it('keeps the password out of arguments, environment and log', async function () {
-    if (process.platform !== 'linux') this.skip();
-    const postgres = await start();
+    if (process.platform !== 'linux') return;
     const { password } = new URL(postgres.url);
     const seen = await Promise.all(
       [`/proc/${postgres.pid}/cmdline`, `/proc/${postgres.pid}/environ`, join(dataDir, 'postgres.log')].map(
@@ -101,26 +97,29 @@ describe('embedded Postgres', function () {
     expect(seen.join('\n')).not.to.include(password);
     expect(lines.join('\n')).not.to.include(password);
     expect(seen[1]).not.to.include('HOME=');
+    const session = execFileSync('ps', ['-o', 'sid=', '-p', String(postgres.pid)], { encoding: 'utf8' });
+    expect(Number(session), 'a session of its own').to.equal(postgres.pid);
+    if (!isRoot) return;
+    expect((await stat(`/proc/${postgres.pid}`)).uid, 'an unprivileged user').to.be.above(0);
+    expect((await stat(join(dataDir, 'postgres'))).uid).to.be.above(0);
   });
 
-  it('leaves no process after stop, however often that is called', async () => {
-    withExistingCluster();
-    const postgres = await start();
-    await Promise.all([postgres.stop(), postgres.stop()]);
-    await postgres.stop();
-    expect(processesOf(dataDir)).to.deep.equal([]);
-    expect(await readdir(join(dataDir, 'postgres'))).not.to.include('postmaster.pid');
-  });
-
-  it('finds data and port again at the next start', async () => {
+  it('leaves no process after stop, however often that is called, and finds data and port again, as after a kill', async () => {
     withExistingCluster();
     const first = await start();
     await query(first.url, 'create table kept as select 42 as answer');
+    await Promise.all([first.stop(), first.stop()]);
     await first.stop();
+    expect(processesOf(dataDir)).to.deep.equal([]);
+    expect(await readdir(join(dataDir, 'postgres'))).not.to.include('postmaster.pid');
     const second = await start();
-    expect(second.url).to.equal(first.url);
-    expect(second.adopted).to.equal(false);
+    expect(second).to.include({ url: first.url, adopted: false });
     expect(await query(second.url, 'select answer from kept')).to.deep.equal([{ answer: 42 }]);
+    process.kill(second.pid, 'SIGKILL');
+    await until(() => !alive(second.pid), { what: 'the postmaster is gone' });
+    const third = await start();
+    expect(third.adopted).to.equal(false);
+    expect(await query(third.url, 'select answer from kept')).to.deep.equal([{ answer: 42 }]);
   });
 
   it('lets settings given win over its own, but not over address and port', async () => {
@@ -147,14 +146,6 @@ describe('embedded Postgres', function () {
     expect(processesOf(dataDir)).to.deep.equal([]);
   });
 
-  it('runs the postmaster in a session of its own, out of reach of a Ctrl-C', async function () {
-    if (process.platform !== 'linux') this.skip();
-    withExistingCluster();
-    const postgres = await start();
-    const session = execFileSync('ps', ['-o', 'sid=', '-p', String(postgres.pid)], { encoding: 'utf8' });
-    expect(Number(session)).to.equal(postgres.pid);
-  });
-
   it('gives one postmaster to several starters at the same moment', async () => {
     const results = await Promise.all([startElsewhere(), startElsewhere(), startElsewhere()]);
     expect(new Set(results.map(({ pid }) => pid)).size).to.equal(1);
@@ -162,35 +153,21 @@ describe('embedded Postgres', function () {
     expect(await start()).to.include({ adopted: true, pid: results[0]?.pid });
   });
 
-  it('recovers after the postmaster itself was killed', async () => {
+  it('starts over a stale pid file whose pid belongs to this process, to nobody or to another program of the same user', async () => {
     withExistingCluster();
     const first = await start();
-    await query(first.url, 'create table kept as select 42 as answer');
-    process.kill(first.pid, 'SIGKILL');
-    await until(() => !alive(first.pid), { what: 'the postmaster is gone' });
-    const second = await start();
-    expect(second.adopted).to.equal(false);
-    expect(await query(second.url, 'select answer from kept')).to.deep.equal([{ answer: 42 }]);
-  });
-
-  for (const { whose, pid } of [
-    { whose: 'this process', pid: () => process.pid },
-    { whose: 'nobody', pid: () => spawnSync('true').pid },
-    { whose: 'another program of the same user', pid: () => bystander() },
-  ]) {
-    it(`starts over a stale pid file whose pid belongs to ${whose}`, async () => {
-      withExistingCluster();
-      const first = await start();
-      const file = join(dataDir, 'postgres', 'postmaster.pid');
-      const content = await readFile(file, 'utf8');
-      await first.stop();
-      const stale = pid();
+    const file = join(dataDir, 'postgres', 'postmaster.pid');
+    const content = await readFile(file, 'utf8');
+    await first.stop();
+    for (const stale of [process.pid, spawnSync('true').pid, bystander()]) {
+      const wasAlive = alive(stale);
       await writeFile(file, content.replace(/^\d+/, String(stale)));
-      const second = await start();
-      expect(second.adopted).to.equal(false);
-      if (whose !== 'nobody') expect(alive(stale), 'bystander untouched').to.equal(true);
-    });
-  }
+      const again = await start();
+      expect(again.adopted).to.equal(false);
+      expect(alive(stale), 'untouched').to.equal(wasAlive);
+      await again.stop();
+    }
+  });
 
   it('moves on to another port when its own was taken meanwhile', async () => {
     withExistingCluster();
@@ -297,13 +274,6 @@ describe('embedded Postgres', function () {
   describe('as root', () => {
     before(function () {
       if (!isRoot) this.skip(); // only root lends the cluster to another user
-    });
-
-    it('runs as an unprivileged user, in place where that user may pass', async () => {
-      const postgres = await start();
-      expect((await stat(`/proc/${postgres.pid}`)).uid).to.be.above(0);
-      expect((await stat(join(dataDir, 'postgres'))).uid).to.be.above(0);
-      expect(postgres.location).to.equal(dataDir);
     });
 
     it('goes on as the owner of an existing cluster', async () => {

@@ -3,23 +3,30 @@ import { rename, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { BackupRun } from '../../../schemas/api/backups.ts';
-import { headgate } from '../../support/clients/command.ts';
+import { headgateInProcess } from '../../support/clients/command.ts';
 import { LOCAL_TARGETS } from '../../support/fixtures/local-targets.ts';
+import { ROOT } from '../../support/harness/controller.ts';
 import { freePort } from '../../support/harness/headgate.ts';
 import { until } from '../../support/harness/until.ts';
-import { useEach } from '../../support/harness/use.ts';
+import { use } from '../../support/harness/use.ts';
 import { untilEnded } from '../../support/scenes/backups/backups.ts';
 import { leftoversOf, servedBy, startRestoredSite } from '../../support/scenes/backups/restored-site.ts';
+import { signIn } from '../../support/users/person.ts';
 
 describe('a restore whose repository cannot take its place', function () {
   this.timeout(120_000);
   this.slow(30_000);
-  const scene = useEach(startRestoredSite, ({ remove }) => remove());
+  const scene = use(
+    () => startRestoredSite({ inProcess: true }),
+    ({ remove }) => remove(),
+  );
 
+  let volumes = 0;
   /** The repository is on a volume that is not there: no user, root neither, renames a folder over a link to nowhere. */
   async function takeVolumeAway(): Promise<void> {
     const { gitdir, dataDir } = scene.site;
-    await rename(gitdir, join(dataDir, 'volume'));
+    volumes += 1;
+    await rename(gitdir, join(dataDir, `volume-${volumes}`));
     await symlink(join(dataDir, 'away'), gitdir);
   }
   /** Of the CLI and of `serve`. */
@@ -30,35 +37,6 @@ describe('a restore whose repository cannot take its place', function () {
   });
   const lastRun = async (): Promise<BackupRun> =>
     (await scene.site.db('backup_runs').orderBy('started_at', 'desc').first()) as unknown as BackupRun;
-
-  it('ends the command with 2 and what is left to do, which the next start does', async () => {
-    const { site, filename, before } = scene;
-    await site.controller.end('SIGTERM');
-    await takeVolumeAway();
-
-    const restored = await headgate(['backup', 'restore', filename, '--yes'], { env: environment() });
-    const run = await lastRun();
-    const pending = `${site.gitdir}.restore-${run.id}`;
-    const left = `The database is restored, and the embedded repository is not yet: ${pending} cannot be renamed to ${site.gitdir} (ENOTDIR). Remove what is in the way, and start Headgate where it does not run: it puts ${pending} in the place of ${site.gitdir}`;
-    expect(restored.code, restored.stderr).to.equal(2);
-    expect(restored.stdout).to.equal('');
-    expect(restored.stderr).to.match(/\nheadgate backup: The database is restored/);
-    expect(restored.stderr).to.include(left);
-    expect(run).to.include({ kind: 'restore', status: 'COMPLETED', error: left });
-    expect(await site.db('teams').pluck('name')).to.deep.equal(before.teams);
-    expect(await leftoversOf(site)).to.deep.equal([`config.git.restore-${run.id}`]);
-
-    const env = { ...environment(), HEADGATE_PORT: String(await freePort()) };
-    const serving = await headgate(['serve'], { env });
-    expect(serving.code).to.not.equal(0);
-    expect(serving.stdout + serving.stderr).to.include(left);
-
-    await unlink(site.gitdir);
-    const again = await site.serve();
-    expect(await servedBy(site, again)).to.deep.equal(before);
-    expect(await lastRun()).to.include({ id: run.id, status: 'COMPLETED', error: null });
-    expect(await leftoversOf(site)).to.deep.equal([]);
-  });
 
   it('is finished by the controller that has restored it, as soon as nothing is in the way', async () => {
     const { site, filename, before } = scene;
@@ -81,5 +59,38 @@ describe('a restore whose repository cannot take its place', function () {
     const starts = () => site.controller.output().split('"Headgate listens"').length - 1;
     await until(() => starts() === 2, { what: 'the controller to listen again', timeoutMs: 30_000 });
     expect(await servedBy(site, site.controller)).to.deep.equal(before);
+  });
+
+  it('ends the command with 2 and what is left to do, which the next start does', async () => {
+    const { site, filename, before } = scene;
+    const root = await signIn(site.controller.url, ROOT.email, ROOT.password);
+    await root.mutate('team.create', { name: 'Later still' });
+    await site.controller.end();
+    await takeVolumeAway();
+
+    const restored = await headgateInProcess(['backup', 'restore', filename, '--yes'], {
+      env: environment(),
+    });
+    const run = await lastRun();
+    const pending = `${site.gitdir}.restore-${run.id}`;
+    const left = `The database is restored, and the embedded repository is not yet: ${pending} cannot be renamed to ${site.gitdir} (ENOTDIR). Remove what is in the way, and start Headgate where it does not run: it puts ${pending} in the place of ${site.gitdir}`;
+    expect(restored.code, restored.stderr).to.equal(2);
+    expect(restored.stdout).to.equal('');
+    expect(restored.stderr).to.match(/\nheadgate backup: The database is restored/);
+    expect(restored.stderr).to.include(left);
+    expect(run).to.include({ kind: 'restore', status: 'COMPLETED', error: left });
+    expect(await site.db('teams').pluck('name')).to.deep.equal(before.teams);
+    expect(await leftoversOf(site)).to.deep.equal([`config.git.restore-${run.id}`]);
+
+    const env = { ...environment(), HEADGATE_PORT: String(await freePort()) };
+    const serving = await headgateInProcess(['serve'], { env });
+    expect(serving.code).to.not.equal(0);
+    expect(serving.stdout + serving.stderr).to.include(left);
+
+    await unlink(site.gitdir);
+    const again = await site.serve();
+    expect(await servedBy(site, again)).to.deep.equal(before);
+    expect(await lastRun()).to.include({ id: run.id, status: 'COMPLETED', error: null });
+    expect(await leftoversOf(site)).to.deep.equal([]);
   });
 });

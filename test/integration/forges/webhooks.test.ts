@@ -162,17 +162,18 @@ describe('a signed webhook', function () {
           .whereLike('delivery_id', 'd-_%');
         expect(Number((rows as { count: unknown }[])[0]?.count)).to.be.at.least(2);
       });
-
-      it('is too large beyond 25 MiB, whatever its signature says, and known by its binding', async () => {
-        const { hook } = await bind(name);
-        const large = Buffer.alloc(25 * 1024 * 1024 + 1, 0x20);
-        expect((await call(hook, large, sign(large, 'd-1'))).status).to.equal(413);
-        const most = Buffer.alloc(25 * 1024 * 1024, 0x20);
-        expect((await call(hook, most, sign(most, 'd-2'))).status).to.equal(202);
-        expect((await call(`${hook}x`, '{}', sign('{}', 'd-3'))).status).to.equal(404);
-      });
     });
   }
+
+  it('is too large beyond 25 MiB, whatever its signature says, and known by its binding', async () => {
+    const { hook } = await bind('github');
+    const signed = (body: string | Buffer, id: string) => FORGES.github?.sign(body, id);
+    const large = Buffer.alloc(25 * 1024 * 1024 + 1, 0x20);
+    expect((await call(hook, large, signed(large, 'd-1'))).status).to.equal(413);
+    const most = large.subarray(1);
+    expect((await call(hook, most, signed(most, 'd-2'))).status).to.equal(202);
+    expect((await call(`${hook}x`, '{}', signed('{}', 'd-3'))).status).to.equal(404);
+  });
 
   it('wakes nobody for events that nobody looks at', async () => {
     const { hook, environmentId } = await bind('github');

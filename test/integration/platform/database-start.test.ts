@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import pg from 'pg';
+import { readConfig } from '../../../controller/config.ts';
 import { assertDatabase } from '../../../controller/database/assert-database.ts';
 import { DatabaseError } from '../../../controller/database/database-error.ts';
 import { startEmbeddedPostgres } from '../../../controller/database/embedded/embedded-postgres.ts';
@@ -29,11 +29,10 @@ const refusal = async (url: string): Promise<string> => {
   return 'usable';
 };
 
-/** `command` is `headgate` for what only a process shows. */
-const run = (args: string[], url: string, command = headgateInProcess) =>
-  command(args, {
-    env: { HEADGATE_DATABASE_URL: url, HEADGATE_SECRET_KEY: '1'.repeat(16) + 'a'.repeat(16) },
-  });
+const SECRET_KEY = '1'.repeat(16) + 'a'.repeat(16);
+const ofUrl = (url: string) => ({
+  env: { HEADGATE_DATABASE_URL: url, HEADGATE_SECRET_KEY: SECRET_KEY },
+});
 
 describe('a database of an operator', function () {
   this.timeout(60_000);
@@ -60,25 +59,14 @@ describe('a database of an operator', function () {
     return inDatabase(name(what));
   }
 
-  it('is taken where it is as it should be', async () => {
-    expect(await refusal(test.url)).to.equal('usable');
-  });
-
-  it('is refused where its encoding is not UTF-8, with the statement that makes another', async () => {
+  it('is refused where its encoding is not UTF-8, with the statement that makes another, which ends the start of a controller', async () => {
     const url = await create('latin', "ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0");
-    expect(await refusal(url)).to.match(
-      /has the encoding LATIN1, which cannot hold every character .*CREATE DATABASE .* ENCODING 'UTF8' TEMPLATE template0$/,
-    );
-  });
-
-  it('stops the start of a controller by that one line', async () => {
-    const url = await create(
-      'ascii',
-      "ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0",
-    );
+    const says =
+      /has the encoding LATIN1, which cannot hold every character .*CREATE DATABASE .* ENCODING 'UTF8' TEMPLATE template0$/;
+    expect(await refusal(url)).to.match(says);
     const error: unknown = await startTestController({ databaseUrl: url }).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(DatabaseError);
-    expect((error as Error).message).to.include('has the encoding SQL_ASCII');
+    expect((error as Error).message).to.match(says);
   });
 
   it('is refused where it takes no writes', async () => {
@@ -150,45 +138,25 @@ describe('a database of an operator', function () {
     closing.close();
   });
 
-  const COMMANDS = [
-    ['serve'],
-    ['migrate'],
-    ['keys', 'list'],
-    ['audit', 'verify'],
-    ['recover', 'a@b.example'],
-  ];
-  it('is refused by every command in one line, without the password', async () => {
+  it('is refused by each command in one line, without the password', async () => {
     const port = await freePort();
-    const away = `postgres://u:hunter2@127.0.0.1:${port}/x`;
-    const WRONG = [
-      ['postgres://u:hunter2/w@127.0.0.1/x', 'HEADGATE_DATABASE_URL cannot be read'],
-      ['postgres://u:hunter2%ff@127.0.0.1/x', 'HEADGATE_DATABASE_URL cannot be read'],
-      [`${away}?sslmde=require`, 'did you mean sslmode?'],
-      // A controller waits for it.
-      [away, 'nothing listens at'],
-    ] as const;
-    for (const args of COMMANDS)
-      for (const [url, says] of args[0] === 'serve' ? WRONG.slice(0, -1) : WRONG) {
-        const { code, stdout, stderr } = await run(args, url);
-        expect([code !== 0, stdout], `${args[0]}: ${stderr}`).to.deep.equal([true, '']);
-        expect(stderr, args[0])
-          .to.match(/^headgate: [^\n]+\n$/)
-          .and.to.include(says)
-          .and.not.to.include('hunter2');
-      }
-  });
-
-  it('keeps the name by which controllers know each other, whatever application_name its address has', async () => {
-    const { url } = test;
-    const controller = await startTestController({ databaseUrl: `${url}?application_name=ours` });
-    try {
-      const { db } = controller.controller.systemContext('test');
-      expect((await db.raw(`SELECT current_setting('application_name') AS name`)).rows[0].name).to.equal(
-        'ours',
-      );
-      expect(await listBusNames(db)).to.have.length(1);
-    } finally {
-      await controller.stop();
+    const unreadable = 'HEADGATE_DATABASE_URL cannot be read';
+    for (const [args, url, says] of [
+      [['serve'], `postgres://u:hunter2@127.0.0.1:${port}/x?sslmde=require`, 'did you mean sslmode?'],
+      [['migrate'], 'postgres://u:hunter2/w@127.0.0.1/x', unreadable],
+      [['migrate'], 'postgres://u:hunter2%ff@127.0.0.1/x', unreadable],
+      [['keys', 'list'], `postgres://u:hunter2@127.0.0.1:${port}/x`, 'nothing listens at'],
+      [['audit', 'verify'], `postgres://u:hunter2@127.0.0.1:${port}/x`, 'nothing listens at'],
+      [['recover', 'a@b.example'], `postgres://u:hunter2@127.0.0.1:${port}/x`, 'nothing listens at'],
+    ] as const) {
+      // The first one as an operator starts it.
+      const run = args[0] === 'serve' ? headgate : headgateInProcess;
+      const { code, stdout, stderr } = await run(args, ofUrl(url));
+      expect([code !== 0, stdout], args[0]).to.deep.equal([true, '']);
+      expect(stderr)
+        .to.match(/^headgate: [^\n]+\n$/)
+        .and.to.include(says)
+        .and.not.to.include('hunter2');
     }
   });
 
@@ -305,24 +273,22 @@ describe('a database of an operator', function () {
         .and.not.to.include('add &');
     });
 
-    it('is taken by commands with each word for a TLS that is checked, without a warning', async () => {
+    it('is taken by commands with each word for a TLS that is checked, without a warning, and not by less than verify-full', async () => {
       const authority = encodeURIComponent(join(folder, 'authority.pem'));
-      for (const mode of ['require', 'verify-ca', 'prefer']) {
-        const query = `sslmode=${mode}&sslrootcert=${authority}`;
-        // Warnings are the process's own.
-        const { code, stderr } = await run(['migrate'], withMode(query), headgate);
-        expect([mode, code, stderr]).to.deep.equal([mode, 0, '']);
-        // Not by less than verify-full.
-        const elsewhere = await run(['migrate'], withMode(query, '0.0.0.0'));
-        expect(elsewhere.stderr).to.match(/^headgate: the certificate .* another name[^\n]*\n$/);
-      }
-    });
-
-    it('is refused where its certificate has another name', async () => {
-      const authority = encodeURIComponent(join(folder, 'authority.pem'));
-      expect(await refusal(withMode(`sslmode=verify-full&sslrootcert=${authority}`, '0.0.0.0'))).to.match(
-        /made out for another name/,
+      const { code, stderr } = await headgate(
+        ['migrate'],
+        ofUrl(withMode(`sslmode=require&sslrootcert=${authority}`)),
       );
+      expect([code, stderr]).to.deep.equal([0, '']);
+      for (const mode of ['require', 'verify-ca', 'prefer', 'verify-full']) {
+        const checked = readConfig({
+          HEADGATE_DATABASE_URL: withMode(`sslmode=${mode}&sslrootcert=${authority}`),
+        }).databaseUrl as string;
+        expect(await refusal(checked), mode).to.equal('usable');
+        const elsewhere = new URL(checked);
+        elsewhere.hostname = '0.0.0.0';
+        expect(await refusal(elsewhere.href), mode).to.match(/made out for another name/);
+      }
     });
   });
 
@@ -345,18 +311,18 @@ describe('a database of an operator', function () {
       });
   });
 
-  it('has no limit of its role on what must come to its end', async () => {
+  it('has no limit of its role on what must come to its end, and keeps the name by which controllers know each other', async () => {
     const url = await create('limits', '');
     await ask(test.url, `ALTER DATABASE ${name('limits')} SET statement_timeout = '1s'`);
-    const controller = await startTestController({ databaseUrl: url });
+    expect(await ask(url, 'SHOW statement_timeout')).to.deep.equal({ statement_timeout: '1s' });
+    const controller = await startTestController({ databaseUrl: `${url}?application_name=ours` });
     try {
       const { db } = controller.controller.systemContext('test');
-      const { rows } = await db.raw(`SELECT current_setting('statement_timeout') AS ours`);
-      expect(rows[0].ours).to.equal('0');
-      const plain = new pg.Client({ connectionString: url });
-      await plain.connect();
-      expect((await plain.query('SHOW statement_timeout')).rows[0].statement_timeout).to.equal('1s');
-      await plain.end();
+      const { rows } = await db.raw(
+        `SELECT current_setting('statement_timeout') AS timeout, current_setting('application_name') AS name`,
+      );
+      expect(rows[0]).to.deep.equal({ timeout: '0', name: 'ours' });
+      expect(await listBusNames(db)).to.have.length(1);
     } finally {
       await controller.stop();
     }

@@ -123,6 +123,9 @@ describe('a promotion into an environment that git describes', function () {
     test.controller
       .systemContext('test')
       .services.bus.publish(test.db, { type: 'wake', loop: 'git', key: environmentId, trigger: 'test' });
+  /** Each that follows the branch would be planned with every later push. */
+  const turnOff = ({ environmentId }: GitBindingScene) =>
+    places.admin.mutate('gitSync.configure', { environmentId, mode: 'off' });
   /** As people do it on the command line, and push. */
   async function byHand(...steps: string[][]): Promise<void> {
     await clone.git('fetch', '--prune', 'origin');
@@ -449,35 +452,19 @@ describe('a promotion into an environment that git describes', function () {
     ]);
   });
 
-  it('ends with its pull request where that is closed, or its branch deleted', async () => {
-    const closed = await initiate((await draw()).id);
-    await places.admin.mutate('pullRequest.close', {
-      environmentId: target.environmentId,
-      number: closed.pullRequest?.number,
-    });
-    expect((await becomes(closed.requestId, 'CANCELLED')).note).to.match(
-      /^Pull request #\d+ was closed without/,
-    );
-    made += 1;
-    name = `orders ${made}`;
-    const deleted = await initiate((await draw()).id);
-    git(target.gitdir, 'update-ref', '-d', `refs/heads/${(await pullOf(deleted.requestId)).branch}`);
-    await wake(target.environmentId);
-    expect((await becomes(deleted.requestId, 'CANCELLED')).pullRequest?.state).to.equal('closed');
-  });
-
-  it('is taken up again where its pull request is reopened, and deployed once that is merged', async () => {
+  it('ends with its pull request where that is closed, is taken up again where it is reopened, and deployed once that is merged, here as well', async () => {
     const { requestId, pullRequest } = await initiate((await draw()).id);
     const which = { environmentId: target.environmentId, number: pullRequest?.number };
     const { branch } = await pullOf(requestId);
     await places.admin.mutate('pullRequest.close', which);
-    await becomes(requestId, 'CANCELLED');
+    expect((await becomes(requestId, 'CANCELLED')).note).to.match(/^Pull request #\d+ was closed without/);
     // The branch was deleted with it, and stands again where it stood.
     await until(() => !branches().includes(branch), { what: 'the branch to be deleted', everyMs: 50 });
     await places.admin.mutate('pullRequest.reopen', which);
     expect(branches()).to.include(branch);
     expect(await becomes(requestId, 'AWAITING_PR_MERGE')).to.include({ note: null, decidedAt: null });
-    await mergeByHand(branch);
+    const { head: headSha } = await pullOf(requestId);
+    await places.admin.mutate('pullRequest.merge', { ...which, method: 'squash', headSha });
     expect((await becomes(requestId, 'DEPLOYED')).pullRequest?.number).to.equal(pullRequest?.number);
     await until(() => !branches().includes(branch), { what: 'the branch to be deleted again', everyMs: 50 });
   });
@@ -513,22 +500,6 @@ describe('a promotion into an environment that git describes', function () {
     expect(branches()).to.include(worked.branch);
   });
 
-  it('is merged here as well, by each method', async () => {
-    for (const method of ['merge', 'squash', 'rebase']) {
-      made += 1;
-      name = `orders ${made}`;
-      const { requestId, pullRequest } = await initiate((await draw()).id);
-      const { head } = await pullOf(requestId);
-      await places.admin.mutate('pullRequest.merge', {
-        environmentId: target.environmentId,
-        number: pullRequest?.number,
-        method,
-        headSha: head,
-      });
-      expect(await becomes(requestId, 'DEPLOYED')).to.include({ targetVersion: 1 });
-    }
-  });
-
   it('tells why what was merged does not run, and is deployed once that is mended', async () => {
     const { requestId } = await initiate((await draw(soundGraph('.step = nonsense('))).id);
     const { branch } = await pullOf(requestId);
@@ -550,9 +521,10 @@ describe('a promotion into an environment that git describes', function () {
     await complains(requestId, /^The binding is now in mode observe/);
     await places.editor.mutate('promotion.cancel', { requestId });
     expect(await get(requestId)).to.include({ status: 'CANCELLED', lastError: null });
+    await turnOff(place);
   });
 
-  it('ends where its pull request goes to another branch', async () => {
+  it('ends where its pull request goes to another branch, or its branch is deleted', async () => {
     const { requestId } = await initiate((await draw()).id);
     const { id } = await pullOf(requestId);
     await test.db('pull_requests').where({ id }).update({ base: 'elsewhere' });
@@ -560,6 +532,12 @@ describe('a promotion into an environment that git describes', function () {
       .systemContext('test')
       .services.bus.publish(test.db, { type: 'wake', loop: 'promotions', key: requestId, trigger: 'test' });
     expect((await becomes(requestId, 'CANCELLED')).note).to.match(/is now elsewhere, no longer main/);
+    made += 1;
+    name = `orders ${made}`;
+    const deleted = await initiate((await draw()).id);
+    git(target.gitdir, 'update-ref', '-d', `refs/heads/${(await pullOf(deleted.requestId)).branch}`);
+    await wake(target.environmentId);
+    expect((await becomes(deleted.requestId, 'CANCELLED')).pullRequest?.state).to.equal('closed');
   });
 
   it('is rebuilt where the target has changed the same lines meanwhile: field by field', async () => {
@@ -643,6 +621,7 @@ describe('a promotion into an environment that git describes', function () {
         targetEnvironmentId: place.environmentId,
       }),
     ).to.match(/^CONFLICT: .* that git does not describe there; let git adopt it first/);
+    await turnOff(place);
   });
 
   it('does not write over another pipeline whose name was typed in, though git describes it', async () => {

@@ -94,24 +94,25 @@ describe('a promotion into a repository on a git server', function () {
     expect(branches().split('\n')).to.have.length(1);
   });
 
-  for (const { name, deleted } of [
-    { name: 'while down', deleted: false },
-    { name: 'while down and deleted', deleted: true },
-  ])
-    it(`is pushed there, and found deployed though it was merged ${name}`, async () => {
-      const requestId = await initiate(name);
+  it('is pushed there, and found deployed though it was merged while down, and its branch deleted', async () => {
+    const names = ['while down', 'while down and deleted'];
+    const ids: string[] = [];
+    for (const name of names) ids.push(await initiate(name));
+    const pushed = names.map((name) => {
       const slug = name.replaceAll(' ', '-');
       const branch = branches()
         .split('\n')
-        .find((one) => one.startsWith(`headgate/promote/${slug}-`)) as string;
+        .find((one) => new RegExp(`^headgate/promote/${slug}-[0-9a-z]{8}$`).test(one)) as string;
       expect(git(gitdir, 'show', `${branch}:${FOLDER}/pipelines/${slug}.yaml`)).to.contain('.seen = true');
-      await test.stop();
-      await merge(branch);
-      if (deleted) git(gitdir, 'update-ref', '-d', `refs/heads/${branch}`);
-      test = await start();
-      places.editor = await signIn(test.url, places.editor.email);
-      await becomes(requestId, 'DEPLOYED');
+      return branch;
     });
+    await test.stop();
+    for (const branch of pushed) await merge(branch);
+    git(gitdir, 'update-ref', '-d', `refs/heads/${pushed[1]}`);
+    test = await start();
+    places.editor = await signIn(test.url, places.editor.email);
+    for (const requestId of ids) await becomes(requestId, 'DEPLOYED');
+  });
 
   it('is cancelled where its branch was deleted there', async () => {
     const requestId = await initiate('deleted');

@@ -6,8 +6,8 @@ import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { type BoundEnvironment, pathOf } from '../../support/scenes/bound-environment.ts';
 import { PullRequestScene } from '../../support/scenes/pull-request-scene.ts';
 
-/** Several times as many as one pass plans. */
-const MANY = 20;
+/** More than one pass plans. */
+const MANY = 12;
 const TICKS = 'inputs: [ticks]';
 const withInput = (name: string) => idleManifest('web').replace(TICKS, `inputs: [${name}]`);
 const WITH_SECRET = idleManifest('web').replace(
@@ -209,10 +209,10 @@ describe('the check of a pull request that is kept here', () => {
     }
     expect(scene.plans).to.have.length(MANY);
     expect(scene.readers, 'one process of git for all of them').to.have.length(1);
-    await scene.push(env, await scene.pull(env, 17), { more: idleManifest('more') });
+    await scene.push(env, await scene.pull(env, 9), { more: idleManifest('more') });
     for (let pass = 0; pass < 4; pass += 1) await scene.pass(env);
     expect(scene.plans).to.have.length(MANY + 1);
-    expect(await scene.summary(env, 17)).to.equal('success: 1 changed, 1 created');
+    expect(await scene.summary(env, 9)).to.equal('success: 1 changed, 1 created');
   });
 
   it('is made in the modes sync and observe only', async () => {

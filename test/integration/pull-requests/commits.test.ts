@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import {
   commitStatusOf,
   listCommitStatuses,
+  saveCommitStatus,
   sweepCommitStatuses,
 } from '../../../controller/delivery/pull-requests/index.ts';
 import { ForgeError } from '../../../reconcilers/forges/forge.ts';
@@ -176,15 +177,23 @@ describe('the status of a commit that came in', () => {
   });
 
   it('is stored of the last twenty commits, for a week', async () => {
-    for (let n = 0; n < 22; n += 1) {
-      await apply({ web: idleManifest('web', `n${n}`) });
-      scene.clock.advance(1);
-      await scene.pass(env);
-    }
-    const rows = await listCommitStatuses(scene.db, env.id);
-    expect(rows).to.have.length(20);
+    const began = scene.clock.now() - 60_000;
+    for (let n = 0; n < 21; n += 1)
+      await saveCommitStatus(
+        scene.db,
+        {
+          ...{ environmentId: env.id, sha: String(n).padStart(40, '0') },
+          ...{ state: 'success', description: 'rolled out: 1 manifest' },
+        },
+        new Date(began + n),
+      );
+    const head = await apply({ web: idleManifest('web') });
+    await scene.pass(env);
+    const stored = await scene.db('commit_statuses').where({ environment_id: env.id }).pluck('sha');
+    expect(stored).to.have.length(20).and.include(head).and.not.include('0'.repeat(40));
+    expect((await listCommitStatuses(scene.db, env.id))[0]?.sha).to.equal(head);
     await scene.db('commit_statuses').update({ updated_at: scene.db.raw("now() - interval '8 days'") });
     await sweepCommitStatuses(scene.db);
-    expect((await listCommitStatuses(scene.db, env.id)).map(({ sha }) => sha)).to.deep.equal([rows[0]?.sha]);
+    expect((await listCommitStatuses(scene.db, env.id)).map(({ sha }) => sha)).to.deep.equal([head]);
   });
 });

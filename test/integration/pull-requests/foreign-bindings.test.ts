@@ -13,7 +13,7 @@ import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
 const FOLDER = 'environments/staging';
 
-describe('pull requests of a repository that needs a password', function () {
+describe('pull requests of a repository that others have bound', function () {
   this.timeout(60_000);
   let server: GitServer;
   let test: TestController;
@@ -33,7 +33,10 @@ describe('pull requests of a repository that needs a password', function () {
       ...{ environmentId, mode: 'sync', repositoryUrl: server.url(), path: FOLDER },
       credentials: { type: 'basic', username: 'git', password: 'pass-of-ours' },
     });
-    await until(async () => (await test.db('pipelines')).length === 1, { what: 'it was applied' });
+    await until(async () => (await test.db('pipelines')).length === 1, {
+      what: 'it was applied',
+      everyMs: 50,
+    });
     git(gitdir, 'update-ref', 'refs/heads/topic', 'refs/heads/main');
     headSha = server.commit({
       branch: 'topic',
@@ -59,7 +62,7 @@ describe('pull requests of a repository that needs a password', function () {
     await server?.stop();
   });
 
-  it('are not there for who binds an environment to its address without it', async () => {
+  it('are not there for who binds an environment to its address without its password', async () => {
     const environmentId = places.foreignId;
     expect(await mallory.query('pullRequest.list', { environmentId })).to.deep.equal([]);
     const of = { environmentId, number };
@@ -89,13 +92,16 @@ describe('pull requests of a repository that needs a password', function () {
       ...{ environmentId, mode: 'sync' },
       credentials: { type: 'basic', username: 'git', password: 'pass-of-ours' },
     });
-    await until(async () => (await list()).length === 1, { what: 'it was read again' });
+    await until(async () => (await list()).length === 1, { what: 'it was read again', everyMs: 50 });
   });
 
   it('are merged by who may push where they have been read, whoever else has bound the address', async () => {
     const { environmentId } = places;
     const status = () => mallory.query<GitSyncStatus>('gitSync.status', { environmentId: places.foreignId });
-    await until(async () => (await status()).lastError !== null, { what: 'the other binding was refused' });
+    await until(async () => (await status()).lastError !== null, {
+      what: 'the other binding was refused',
+      everyMs: 50,
+    });
     const of = { environmentId, number };
     const { merge } = await places.editor.query<PullRequest>('pullRequest.get', of);
     expect(merge.refusal).to.equal(null);
@@ -103,61 +109,49 @@ describe('pull requests of a repository that needs a password', function () {
       await refusal(places.editor, 'mutation', 'pullRequest.merge', { ...of, headSha, method: 'merge' }),
     ).to.equal('OK');
   });
-});
 
-describe('pull requests of a repository that anybody may read', function () {
-  this.timeout(60_000);
-  let server: GitServer;
-  let test: TestController;
-  let places: TestEnvironments;
+  it('are merged by who is let in there, whoever else has only read it, where anybody may read', async () => {
+    const open = await GitServer.start();
+    try {
+      const gitdir = open.create();
+      open.commit({ files: { [`${FOLDER}/pipelines/web.yaml`]: idleManifest('web') } });
+      git(gitdir, 'update-ref', 'refs/heads/topic', 'refs/heads/main');
+      const { siblingId: environmentId, otherTeamId: teamId } = places;
+      const { id: foreignId } = await places.root.mutate<{ id: string }>('environment.create', {
+        ...{ teamId, name: 'beside' },
+      });
+      const repositoryUrl = open.url();
+      await places.admin.mutate('gitSync.configure', {
+        ...{ environmentId, mode: 'sync', repositoryUrl, path: FOLDER },
+        credentials: { type: 'basic', username: 'git', password: 'pass-of-ours' },
+      });
+      const applied = () => test.db('pipelines').where({ environment_id: environmentId });
+      await until(async () => (await applied()).length === 1, { what: 'it was applied', everyMs: 50 });
+      const headSha = open.commit({
+        branch: 'topic',
+        files: { [`${FOLDER}/pipelines/more.yaml`]: idleManifest('more') },
+      });
+      const { number } = await places.editor.mutate<{ number: number }>('pullRequest.open', {
+        ...{ environmentId, branch: 'topic', title: 'Ours' },
+      });
+      await mallory.mutate('gitSync.configure', {
+        ...{ environmentId: foreignId, mode: 'observe', repositoryUrl, path: 'nowhere' },
+      });
+      const theirs = () => test.db('git_bindings').where({ environment_id: foreignId }).first();
+      await until(async () => (await theirs()).read_at !== null, { what: 'they have read it', everyMs: 50 });
+      const get = () => places.editor.query<PullRequest>('pullRequest.get', { environmentId, number });
+      expect((await get()).merge.refusal).to.equal(null);
+      const besideOf = async (of: string) => {
+        const { id } = await test.db('git_bindings').where({ environment_id: of }).first('id');
+        return new Set(await environmentsBeside(test.db, id));
+      };
+      expect(await besideOf(environmentId)).to.deep.equal(new Set([environmentId]));
+      expect(await besideOf(foreignId)).to.deep.equal(new Set([environmentId, foreignId]));
 
-  before(async () => {
-    server = await GitServer.start();
-    const gitdir = server.create();
-    server.commit({ files: { [`${FOLDER}/pipelines/web.yaml`]: idleManifest('web') } });
-    git(gitdir, 'update-ref', 'refs/heads/topic', 'refs/heads/main');
-    test = await startTestController();
-    places = await makeTestEnvironments(test);
-  });
-  after(async () => {
-    await test?.stop();
-    await server?.stop();
-  });
-
-  it('are merged by who is let in there, whoever else has only read it', async () => {
-    const { environmentId, foreignId } = places;
-    const repositoryUrl = server.url();
-    const own = { environmentId, mode: 'sync', repositoryUrl, path: FOLDER };
-    await places.admin.mutate('gitSync.configure', {
-      ...own,
-      credentials: { type: 'basic', username: 'git', password: 'pass-of-ours' },
-    });
-    await until(async () => (await test.db('pipelines')).length === 1, { what: 'it was applied' });
-    const headSha = server.commit({
-      branch: 'topic',
-      files: { [`${FOLDER}/pipelines/more.yaml`]: idleManifest('more') },
-    });
-    const { number } = await places.editor.mutate<{ number: number }>('pullRequest.open', {
-      ...{ environmentId, branch: 'topic', title: 'Ours' },
-    });
-    await makeUser(test.db, { email: 'mallory@example.org', teams: { [places.otherTeamId]: 'ADMIN' } });
-    const mallory = await signIn(test.url, 'mallory@example.org');
-    await mallory.mutate('gitSync.configure', {
-      ...{ environmentId: foreignId, mode: 'observe', repositoryUrl, path: 'nowhere' },
-    });
-    const theirs = () => test.db('git_bindings').where({ environment_id: foreignId }).first();
-    await until(async () => (await theirs()).read_at !== null, { what: 'they have read it' });
-    const get = () => places.editor.query<PullRequest>('pullRequest.get', { environmentId, number });
-    expect((await get()).merge.refusal).to.equal(null);
-    const bindings = await test.db('git_bindings').select('id', 'environment_id');
-    const besideOf = async (id: string) => {
-      const found = bindings.find((one) => one.environment_id === id);
-      return new Set(await environmentsBeside(test.db, found.id));
-    };
-    expect(await besideOf(environmentId)).to.deep.equal(new Set([environmentId]));
-    expect(await besideOf(foreignId)).to.deep.equal(new Set([environmentId, foreignId]));
-
-    const merge = { environmentId, number, headSha, method: 'merge' };
-    expect(await refusal(places.editor, 'mutation', 'pullRequest.merge', merge)).to.equal('OK');
+      const merge = { environmentId, number, headSha, method: 'merge' };
+      expect(await refusal(places.editor, 'mutation', 'pullRequest.merge', merge)).to.equal('OK');
+    } finally {
+      await open.stop();
+    }
   });
 });

@@ -14,41 +14,50 @@ describe('the mirror of a pull request on a forge', () => {
   before(async () => {
     scene = await PullRequestScene.open();
   });
-  beforeEach(async () => {
-    env = await scene.environment();
+  const bind = async (where: 'near' | 'forge') => {
+    env = await scene.environment(where);
     await env.apply({ web: idleManifest('web') });
-  });
+  };
+  beforeEach(() => bind('near'));
   afterEach(() => scene.clear());
   after(() => scene.close());
 
   const open = (number: number, files?: Record<string, string | null>) =>
     scene.openOnForge(env, number, files);
 
-  for (const state of ['merged', 'closed'] as const)
-    it(`is ${state} at the next start where that happened meanwhile, and wakes the promotion once`, async () => {
-      const headSha = open(7);
-      await scene.pass(env);
-      const { repositoryUrl: repository } = await env.binding();
+  it('is merged or closed at the next start where that happened meanwhile, and wakes the promotion once', async () => {
+    const headSha = open(7);
+    open(8);
+    await scene.pass(env);
+    const { repositoryUrl: repository } = await env.binding();
+    for (const number of [7, 8])
       await mirrorPullRequest(scene.db, {
-        ...scene.forge.set(7, {}),
+        ...scene.forge.set(number, {}),
         ...{ repository, forge: 'github', project: '' },
-        ...{ subject: { promotionId: 'promotion-1' }, bindingId: env.bindingId },
+        ...{ subject: { promotionId: `promotion-${number}` }, bindingId: env.bindingId },
         ...{ author: 'Ada', updatedAt: undefined },
       } as never);
-      await scene.restart();
-      const merge = state === 'merged' ? { mergeSha: headSha, mergedBy: 'grace' } : {};
-      scene.forge.set(7, { state, closedAt: new Date(1_700_000_000_000), ...merge });
-      await scene.pass(env, 'start');
-      expect(await scene.pull(env, 7)).to.include({ state, author: 'Ada', ...merge });
-      await scene.untilWoken('promotions promotion-1');
-      scene.woken.length = 0;
-      await scene.pass(env, 'webhook');
-      scene.forge.set(7, { state: 'open', closedAt: null, mergeSha: null, mergedBy: null });
-      await scene.pass(env, 'webhook');
-      expect(await scene.pull(env, 7)).to.include({ state: 'open', mergeSha: null });
-      await scene.untilWoken('promotions promotion-1');
-      expect(scene.woken.filter((one) => one.startsWith('promotions'))).to.have.length(1);
-    });
+    await scene.restart();
+    const closedAt = new Date(1_700_000_000_000);
+    const merge = { mergeSha: headSha, mergedBy: 'grace' };
+    scene.forge.set(7, { state: 'merged', closedAt, ...merge });
+    scene.forge.set(8, { state: 'closed', closedAt });
+    await scene.pass(env, 'start');
+    expect(await scene.pull(env, 7)).to.include({ state: 'merged', author: 'Ada', ...merge });
+    expect(await scene.pull(env, 8)).to.include({ state: 'closed', author: 'Ada' });
+    const untilWoken = () =>
+      Promise.all([7, 8].map((number) => scene.untilWoken(`promotions promotion-${number}`)));
+    await untilWoken();
+    scene.woken.length = 0;
+    await scene.pass(env, 'webhook');
+    for (const number of [7, 8])
+      scene.forge.set(number, { state: 'open', closedAt: null, mergeSha: null, mergedBy: null });
+    await scene.pass(env, 'webhook');
+    for (const number of [7, 8])
+      expect(await scene.pull(env, number)).to.include({ state: 'open', mergeSha: null });
+    await untilWoken();
+    expect(scene.woken.filter((one) => one.startsWith('promotions'))).to.have.length(2);
+  });
 
   it('leaves the environment with another base, and is closed where the forge no longer has it', async () => {
     open(7);
@@ -65,6 +74,7 @@ describe('the mirror of a pull request on a forge', () => {
   });
 
   it('keeps a branch that another open one needs, whatever its base', async () => {
+    await bind('forge');
     const head = open(7);
     await scene.pass(env);
     const { id } = await scene.pull(env, 7);
@@ -90,6 +100,7 @@ describe('the mirror of a pull request on a forge', () => {
   });
 
   it('is another one than that of the same number on another server for the same repository', async () => {
+    await bind('forge');
     const headSha = open(7);
     await scene.pass(env);
     const other = await scene.environment();
@@ -155,7 +166,7 @@ describe('the mirror of a pull request on a forge', () => {
   });
 
   it('leaves out what cannot be read, with the reason at the binding', async () => {
-    for (const number of [7, 8]) open(number);
+    open(8);
     const listOpen = scene.forge.listOpen.bind(scene.forge);
     const reason = '#9 is left out: the forge answers otherwise than expected';
     scene.forge.listOpen = async (base, leftOut) => {
@@ -187,7 +198,9 @@ describe('the mirror of a pull request on a forge', () => {
   });
 
   it('asks by number in turn for those that are not listed', async () => {
-    for (let number = 1; number <= 60; number += 1) scene.forge.set(number, { headSha: 'a'.repeat(40) });
+    // Nothing to merge: they are planned at once.
+    const headSha = env.repository.git('rev-parse', 'main');
+    for (let number = 1; number <= 60; number += 1) scene.forge.set(number, { headSha });
     await scene.pass(env);
     scene.forge.listOpen = async () => [];
     const asked: number[] = [];
@@ -224,6 +237,7 @@ describe('the mirror of a pull request on a forge', () => {
   });
 
   it('is planned on a base that was pushed by force', async () => {
+    await bind('forge');
     open(7, { more: idleManifest('more') });
     await scene.pass(env);
     env.commit({ web: idleManifest('web', 'rewritten') }, { orphan: true });

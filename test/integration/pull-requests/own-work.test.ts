@@ -68,14 +68,17 @@ describe('a protected branch', function () {
     const pushed = await client.run('push', 'origin', `HEAD:refs/heads/${branch}`);
     expect(pushed.code, pushed.stderr).to.equal(0);
     const now = place.head(branch);
-    await until(async () => (await show(number)).headSha === now, { what: 'the push was seen' });
+    await until(async () => (await show(number)).headSha === now, { what: 'the push was seen', everyMs: 50 });
     expect(await approve(places.both, number, now)).to.match(/^FORBIDDEN: Some of it is your own work/);
     expect(await merge(places.both, number, now)).to.match(/has 0 of 1 approvals/);
     // Back to the approved commit: its reviewer has written some of the branch since.
     expect((await client.run('push', '--force', 'origin', `${headSha}:refs/heads/${branch}`)).code).to.equal(
       0,
     );
-    await until(async () => (await show(number)).headSha === headSha, { what: 'the way back was seen' });
+    await until(async () => (await show(number)).headSha === headSha, {
+      what: 'the way back was seen',
+      everyMs: 50,
+    });
     expect((await show(number)).approvals).to.equal(0);
     expect(await approve(places.admin, number, headSha)).to.equal('OK');
     expect(await merge(places.editor, number, headSha)).to.equal('OK');
@@ -205,7 +208,7 @@ describe('a protected branch', function () {
           });
           return status.lastError?.includes('Another team has protected the branch main') ?? false;
         },
-        { what: 'the copy was refused' },
+        { what: 'the copy was refused', everyMs: 50 },
       );
       expect(place.head()).to.equal(before);
     });

@@ -98,6 +98,7 @@ describe('pull requests that are kept here', function () {
     const before = place.head();
     await until(async () => (await show(pull.number)).checks[0]?.summary === '1 created', {
       what: 'the check',
+      everyMs: 50,
     });
     expect((await show(pull.number)).checks[0]).to.include({ headSha: pull.headSha });
     const planned = await places.viewer.query<PullRequestPlan>('pullRequest.plan', of(pull.number));
@@ -131,6 +132,7 @@ describe('pull requests that are kept here', function () {
     const { environmentId } = place;
     await until(async () => (await commitStatusOf(test.db, environmentId, mergeSha))?.state === 'success', {
       what: 'the commit to be rolled out',
+      everyMs: 50,
     });
     expect(await test.db('pipelines').where({ name: 'orders' })).to.have.length(1);
     const after = await show(pull.number);
@@ -205,6 +207,7 @@ describe('pull requests that are kept here', function () {
     expect(await outcome(merge(pull))).to.match(/^CONFLICT: .* now; review the new commits/);
     await until(async () => (await show(pull.number)).headSha === place.head(pull.name), {
       what: 'the push was seen',
+      everyMs: 50,
     });
     expect(await review(places.admin, 'approve', headSha)).to.match(/^CONFLICT: .*now; review it again/);
     expect(await review(places.admin, 'approve')).to.equal('OK');
@@ -234,7 +237,10 @@ describe('pull requests that are kept here', function () {
     const { mergeSha } = await ctx.services.pullRequests.merge(ctx, binding, record, {
       ...{ method: 'squash', headSha: pull.headSha },
     });
-    await until(async () => (await show(pull.number)).state === 'merged', { what: 'it was recognised' });
+    await until(async () => (await show(pull.number)).state === 'merged', {
+      what: 'it was recognised',
+      everyMs: 50,
+    });
     expect((await show(pull.number)).mergeSha).to.equal(mergeSha);
     expect(await outcome(merge(pull))).to.match(/is merged already/);
     expect(place.head()).to.equal(mergeSha);
@@ -277,7 +283,10 @@ describe('pull requests that are kept here', function () {
       new RegExp(`^CONFLICT: It conflicts with main in ${place.folder}/notes.md; merge main into`),
     );
     expect(place.head(pull.name)).to.equal(head);
-    await until(async () => (await show(pull.number)).mergeable === 'conflict', { what: 'it was seen' });
+    await until(async () => (await show(pull.number)).mergeable === 'conflict', {
+      what: 'it was seen',
+      everyMs: 50,
+    });
     expect((await show(pull.number, places.editor)).merge.refusal).to.match(/^It conflicts with main in /);
   });
 

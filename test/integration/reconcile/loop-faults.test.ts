@@ -162,20 +162,18 @@ describe('a pass over git', () => {
     }
   });
 
-  it('takes ten thousand files, and then one of them', async function () {
-    this.timeout(180_000);
-    const COUNT = 10_000;
+  it('takes two thousand files, and then one of them', async function () {
+    this.timeout(60_000);
+    const COUNT = 2_000;
     const files = Object.fromEntries(
       Array.from({ length: COUNT }, (_, n) => [`p${n}`, idleManifest(`p${n}`)]),
     );
-    const started = performance.now();
     const first = await env.apply(files);
-    const tookMs = performance.now() - started;
     expect(first.counts).to.include({ created: COUNT, refused: 0 });
     const again = performance.now();
     const second = await env.apply({
-      p7777: idleManifest('p7777', 'changed'),
-      p8888: idleManifest('p8888').replace('inputs: [ticks]', 'inputs: [tick]'),
+      p777: idleManifest('p777', 'changed'),
+      p888: idleManifest('p888').replace('inputs: [ticks]', 'inputs: [tick]'),
     });
     const secondMs = performance.now() - again;
     expect(second.counts).to.include({ changed: 1, refused: 1, deleted: 0, unchanged: COUNT - 2 });
@@ -187,6 +185,5 @@ describe('a pass over git', () => {
       .count()
       .first()) as { count: string };
     expect(Number(count)).to.equal(COUNT + 1);
-    console.log(`      (${Math.round(tookMs / 1000)} s, then ${Math.round(secondMs)} ms)`);
   });
 });

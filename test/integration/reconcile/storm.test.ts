@@ -102,19 +102,16 @@ describe('when commits come', function () {
   });
   after(() => test?.stop());
 
-  it('twenty in two seconds, the newest is applied, and each other one became a version or is told as skipped', async () => {
+  it('many in a second, the newest is applied, and each other one became a version or is told as skipped', async () => {
     const commits: string[] = [];
-    const started = performance.now();
-    for (let n = 0; n < 20; n += 1) {
+    for (let n = 0; n < 25; n += 1) {
       commits.push(env.write({ web: idleManifest('web', `change ${n}`) }, `Change ${n}`));
-      await until(() => performance.now() - started > (n + 1) * 100, {
-        what: 'the next moment',
-        everyMs: 10,
-      });
+      // Writing holds up the process, and with it the controller.
+      await env.status();
     }
     await env.untilApplied(commits.at(-1) ?? '');
     const web = (await env.pipelines()).find(({ name }) => name === 'web');
-    expect(web).to.include({ description: 'change 19', gone: false });
+    expect(web).to.include({ description: 'change 24', gone: false });
     const versions: { version: number; commit: string }[] = await test
       .db('pipeline_versions')
       .where({ pipeline_id: web?.id })
@@ -129,12 +126,12 @@ describe('when commits come', function () {
   });
 
   it('while a pass is under way, it ends with its own, and the next one takes the newer', async () => {
-    const COUNT = 700;
+    const COUNT = 800;
     const many = Object.fromEntries(
       Array.from({ length: COUNT }, (_, n) => [`p${n}`, idleManifest(`p${n}`)]),
     );
     const first = env.write(many, 'Many');
-    await until(async () => (await env.pipelines()).length > 100, {
+    await until(async () => (await env.pipelines()).length > 200, {
       what: 'the pass to be under way',
       timeoutMs: 20_000,
       everyMs: 20,
@@ -151,7 +148,7 @@ describe('when commits come', function () {
     expect(byName.get('late')).to.include({ version: 1 });
     expect(byName.get(`p${COUNT - 1}`)).to.include({ version: 1, gone: true });
     expect(
-      pipelines.filter(({ name, version }) => /^p\d+$/.test(name) && version !== 1 && name !== 'p1'),
+      pipelines.filter(({ name, version }) => version !== 1 && name !== 'p1' && name !== 'web'),
     ).to.deep.equal([]);
     const [last, before] = (await env.jobs()).filter(({ outcome }) => outcome === 'applied');
     expect(last).to.deep.include({ error: null });

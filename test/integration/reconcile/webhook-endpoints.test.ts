@@ -11,7 +11,7 @@ import { insertSecret } from '../../../controller/secrets/stored/store.ts';
 import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { exportManifests } from '../../../reconcilers/write-back/index.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
-import { reportLines } from '../../support/scenes/bound-environment.ts';
+import { pathOf, reportLines } from '../../support/scenes/bound-environment.ts';
 import { useBoundEnvironment, useReconcileScene } from '../../support/scenes/reconcile.ts';
 import { WebhookReceiver } from '../../support/servers/webhook-receiver.ts';
 
@@ -130,16 +130,19 @@ describe('webhook endpoints in git', () => {
     ['an e-mail by https', 'url: https://example.com\nformat: email', 'schema', /needs a mailto: URL/],
     ['no e-mail address', 'url: "mailto:nobody"\nformat: email', 'schema', /is not an e-mail address/],
   ];
-  for (const [what, spec, stage, message] of WRONG)
-    it(`are refused with ${what}`, async () => {
-      const result = await env.apply({ a: endpoint('a', spec), web: idleManifest('web') });
-      expect(result.counts).to.include({ refused: 1 });
-      const [error] = await env.importErrors();
-      expect(error?.stage).to.equal(stage);
-      expect(error?.message).to.match(message);
-      expect(JSON.stringify(await env.importErrors())).not.to.include('hunter2');
-      expect(await rows()).to.deep.equal([]);
-    });
+  it('are refused where something of them is wrong, and nothing of it is repeated', async () => {
+    const files = WRONG.map(([, spec], n) => [`w${n}`, endpoint(`w${n}`, spec)] as const);
+    const result = await env.apply({ ...Object.fromEntries(files), web: idleManifest('web') });
+    expect(result.counts).to.include({ created: 1, refused: WRONG.length });
+    const errors = await env.importErrors();
+    for (const [n, [what, , stage, message]] of WRONG.entries()) {
+      const error = errors.find(({ path }) => path === pathOf(`w${n}`));
+      expect(error?.stage, what).to.equal(stage);
+      expect(error?.message, what).to.match(message);
+    }
+    expect(JSON.stringify(errors)).not.to.include('hunter2');
+    expect(await rows()).to.deep.equal([]);
+  });
 
   it('sign with the secret of the environment as it is when a message is sent', async () => {
     const receiver = await WebhookReceiver.start();

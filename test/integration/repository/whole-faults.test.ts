@@ -93,8 +93,11 @@ describe('an environment that is bound to a git server', function () {
   this.timeout(60_000);
   const server = useGitServer();
 
-  it('follows a branch that was forced to an unrelated history, and deletes nothing before a commit on top', async () => {
-    const test = await startTestController();
+  it('follows a forced branch, deletes nothing before a commit on top, and takes what was pushed while the controller was down', async () => {
+    const database = await testDatabase();
+    const dataDir = temporaryDataDir();
+    const kept = { databaseUrl: database.url, dataDir };
+    let test = await startTestController(kept);
     try {
       const env = await Bound.make(test, server);
       const before = await env.apply({ one: idleManifest('one'), two: idleManifest('two') });
@@ -113,25 +116,14 @@ describe('an environment that is bound to a git server', function () {
       expect(after.lastError).to.equal(null);
       await env.apply({ three: idleManifest('three', 'on top') });
       expect(await env.names()).to.deep.equal(['three', 'two']);
-    } finally {
-      await test.stop();
-    }
-  });
 
-  it('takes what was pushed while the controller was down, and whose webhook nobody heard', async () => {
-    const database = await testDatabase();
-    const dataDir = temporaryDataDir();
-    const kept = { databaseUrl: database.url, dataDir };
-    let test = await startTestController(kept);
-    try {
-      const { environmentId } = await Bound.make(test, server);
       await test.stop();
-      server.commit({ files: { 'prod/late.yaml': idleManifest('late') } });
+      env.write({ late: idleManifest('late') });
       test = await startTestController(kept);
-      await until(
-        async () => (await test.db('pipelines').where({ environment_id: environmentId })).length === 1,
-        { what: 'it was applied', everyMs: 50, timeoutMs: 20_000 },
-      );
+      const late = () => test.db('pipelines').where({ environment_id: env.environmentId, name: 'late' });
+      await until(async () => (await late()).length === 1, {
+        ...{ what: 'what no webhook told of to be applied', everyMs: 50, timeoutMs: 20_000 },
+      });
     } finally {
       await test.stop();
       await database.drop();

@@ -1,4 +1,4 @@
-/** An environment and its git server, from the binding to the copy: by a whole controller, over ssh and over HTTPS. */
+/** An environment and its git server, from the binding to the copy: by a whole controller, over ssh and, in short, over HTTPS. */
 import { expect } from 'chai';
 import type { GitPlan } from '../../../schemas/api/delivery/git-plan.ts';
 import type { GitJob, GitSyncStatus } from '../../../schemas/api/delivery/git-sync.ts';
@@ -69,6 +69,9 @@ const REMOTES: Record<string, () => Promise<Remote | null>> = {
     };
   },
 };
+
+/** What `bindings.test.ts` and `write-back/remote.test.ts` show over HTTP is asked over ssh alone. */
+const SSH = 'over ssh, with a deploy key';
 
 for (const [how, open] of Object.entries(REMOTES)) {
   describe(`an environment that is bound ${how}`, function () {
@@ -152,7 +155,7 @@ for (const [how, open] of Object.entries(REMOTES)) {
 
     it('only looks at first, since objects are there, and applies what an ADMIN approves', async () => {
       await draftPipeline(places.editor, environmentId, 'by-hand');
-      const first = write(manifest('web'));
+      const first = write({ ...manifest('web'), ...manifest('orders') });
       const { webhookUrl } = await configure({
         mode: 'sync',
         path: FOLDER,
@@ -167,17 +170,7 @@ for (const [how, open] of Object.entries(REMOTES)) {
       expect(await test.db('pipelines').pluck('name')).to.deep.equal(['by-hand']);
       await places.admin.mutate('gitSync.approvePlan', { environmentId, hash: waitingPlan?.hash });
       await untilStatus('the first commit is applied', ({ appliedCommit }) => appliedCommit?.sha === first);
-      expect((await test.db('pipelines').pluck('name')).sort()).to.deep.equal(['by-hand', 'web']);
-    });
-
-    it('follows a push when the server calls', async () => {
-      const second = write(manifest('orders'));
-      expect((await send(hook, { method: 'POST', body: '{"ref":"refs/heads/main"}' })).status).to.equal(202);
-      const now = await untilStatus(
-        'the push is applied',
-        ({ appliedCommit }) => appliedCommit?.sha === second,
-      );
-      expect(now.manifests.map(({ name }) => name).sort()).to.deep.equal(['orders', 'web']);
+      expect((await test.db('pipelines').pluck('name')).sort()).to.deep.equal(['by-hand', 'orders', 'web']);
     });
 
     it('plans another branch of the server, that nobody has fetched', async () => {
@@ -210,32 +203,46 @@ for (const [how, open] of Object.entries(REMOTES)) {
       await test.db('git_bindings').where({ environment_id: places.siblingId }).delete();
     });
 
-    it('writes changes by hand there: as a proposal, and as a commit', async () => {
-      await configure({ mode: 'sync', policy: { uiEdits: 'propose' } });
-      const { id } = await test.db('pipelines').where({ name: 'web' }).first('id');
-      const main = git(gitdir(), 'rev-parse', 'main');
-      const { proposed } = await places.editor.mutate<{ proposed: { branch: string } }>('pipeline.update', {
-        id,
-        description: 'proposed',
+    if (how === SSH) {
+      it('follows a push when the server calls', async () => {
+        const second = write(manifest('orders', 'again'));
+        expect((await send(hook, { method: 'POST', body: '{"ref":"refs/heads/main"}' })).status).to.equal(
+          202,
+        );
+        const now = await untilStatus(
+          'the push is applied',
+          ({ appliedCommit }) => appliedCommit?.sha === second,
+        );
+        expect(now.manifests.map(({ name }) => name).sort()).to.deep.equal(['orders', 'web']);
       });
-      expect(git(gitdir(), 'rev-parse', `${proposed.branch}~1`)).to.equal(main);
-      expect(git(gitdir(), 'show', `${proposed.branch}:${FOLDER}/web.yaml`)).to.include(
-        'description: "proposed"',
-      );
-      const plan = await places.viewer.query<GitPlan>('gitSync.plan', {
-        environmentId,
-        ref: proposed.branch,
-      });
-      expect(plan.counts).to.include({ update: 1, delete: 0, create: 0 });
 
-      await configure({ mode: 'sync', policy: { uiEdits: 'commit' } });
-      const { committed } = await places.editor.mutate<{ committed: { sha: string } }>('pipeline.update', {
-        id,
-        description: 'committed',
+      it('writes changes by hand there: as a proposal, and as a commit', async () => {
+        await configure({ mode: 'sync', policy: { uiEdits: 'propose' } });
+        const { id } = await test.db('pipelines').where({ name: 'web' }).first('id');
+        const main = git(gitdir(), 'rev-parse', 'main');
+        const { proposed } = await places.editor.mutate<{ proposed: { branch: string } }>('pipeline.update', {
+          id,
+          description: 'proposed',
+        });
+        expect(git(gitdir(), 'rev-parse', `${proposed.branch}~1`)).to.equal(main);
+        expect(git(gitdir(), 'show', `${proposed.branch}:${FOLDER}/web.yaml`)).to.include(
+          'description: "proposed"',
+        );
+        const plan = await places.viewer.query<GitPlan>('gitSync.plan', {
+          environmentId,
+          ref: proposed.branch,
+        });
+        expect(plan.counts).to.include({ update: 1, delete: 0, create: 0 });
+
+        await configure({ mode: 'sync', policy: { uiEdits: 'commit' } });
+        const { committed } = await places.editor.mutate<{ committed: { sha: string } }>('pipeline.update', {
+          id,
+          description: 'committed',
+        });
+        expect(git(gitdir(), 'rev-parse', 'main')).to.equal(committed.sha);
+        await untilStatus('the commit is applied', (now) => now.appliedCommit?.sha === committed.sha);
       });
-      expect(git(gitdir(), 'rev-parse', 'main')).to.equal(committed.sha);
-      await untilStatus('the commit is applied', (now) => now.appliedCommit?.sha === committed.sha);
-    });
+    }
 
     it('keeps what runs where the server does not let it in any more, and tells why', async () => {
       await configure({ mode: 'sync', ...remote.wrong });

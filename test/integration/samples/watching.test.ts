@@ -126,7 +126,7 @@ describe('who watches a live tap', () => {
   });
 
   it('has left also where it was being looked at whether he is there', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 8; round += 1) {
       const tap = await started();
       await taps.claim(tap);
       const detach = taps.attach(tap, viewer());

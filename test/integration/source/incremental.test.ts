@@ -64,7 +64,7 @@ describe('Reading one commit after another', () => {
     const next = random(5);
     const { repo, cache } = repository;
     let before: Desired | null = null;
-    for (let round = 0; round < 80; round += 1) {
+    for (let round = 0; round < 40; round += 1) {
       const sha = repository.commit(edit(next));
       // Some commits are never looked at, as when several are pushed at once.
       if (next(4) === 0) continue;

@@ -114,7 +114,7 @@ describe('packed hours of metrics', function () {
         const within = before[1]?.filter(({ minute }) => Number(minute) >= from && Number(minute) < to);
         expect(await read('pipeline_minutes', from, to)).to.deep.equal(within);
       }),
-      { numRuns: 20 },
+      { numRuns: 8 },
     );
   });
 

@@ -96,14 +96,22 @@ describe('changes by hand of what git describes', () => {
   const suspend = () =>
     place.editor.mutate('gitSync.suspend', { environmentId: place.environmentId, reason: 'the move' });
 
-  it('are refused with path and line where nothing else is said', async () => {
+  it('are refused with path and line where nothing else is said, and exported by editors as they are', async () => {
     const id = await place.idOf('alert_rules', 'errors');
     expect(await refusal(place.editor, 'mutation', 'alert.updateRule', { id, threshold: 11 })).to.equal(
       `PRECONDITION_FAILED: The alert rule "errors" is described in git (${place.folder}/alerts/rules.yaml:2); change it there and push, and it follows`,
     );
+    const { files } = await place.editor.query<{ files: { path: string; text: string }[] }>(
+      'gitSync.export',
+      { environmentId: place.environmentId, kinds: ['AlertRule'] },
+    );
+    expect(files.map(({ path }) => path)).to.deep.equal(['alerts/disk.yaml', 'alerts/errors.yaml']);
+    expect(
+      await refusal(place.viewer, 'query', 'gitSync.export', { environmentId: place.environmentId }),
+    ).to.match(/^FORBIDDEN/);
   });
 
-  it('become commits in the name of who made them, of the one line that was meant', async () => {
+  it('become commits in the name of who made them, of the one line that was meant, and stay out of git where the policy is tightened there', async () => {
     await place.policy({ uiEdits: 'commit' });
     const id = await place.idOf('alert_rules', 'errors');
     const before = place.head();
@@ -143,11 +151,38 @@ describe('changes by hand of what git describes', () => {
     expect(
       await test.db('audit_log').where({ action: 'alertRule.updated', entity_id: id }).count(),
     ).to.deep.equal([{ count: 0 }]);
+
+    const group = await place.idOf('node_groups', 'edge');
+    const { committed } = await place.admin.mutate<Became>('nodeGroup.update', {
+      id: group,
+      labelTemplate: { ring: '1' },
+    });
+    expect(changed(place)).to.deep.equal(['+  labelTemplate:', '+    ring: "1"']);
+    await place.applied(committed.sha);
+    await place.apply({
+      'environment.yaml':
+        'apiVersion: headgate/v1\nkind: Environment\nmetadata: { name: staging }\nspec: { sync: { uiEdits: refuse } }\n',
+    });
+    expect(await refusal(place.admin, 'mutation', 'nodeGroup.delete', { id: group })).to.match(
+      /is described in git/,
+    );
   });
 
-  it('change a graph field by field, and nothing else of the file', async () => {
+  it('rename with what refers to the name, and change a graph field by field: nothing else of the file, and the object stays', async () => {
     await place.policy({ uiEdits: 'commit' });
     const id = await place.idOf('pipelines', 'orders');
+    const renamed = await place.editor.mutate<Became>('pipeline.update', { id, name: 'sales' });
+    await place.applied(renamed.committed.sha);
+    expect(await place.idOf('pipelines', 'sales')).to.equal(id);
+    expect(changed(place))
+      .to.include('+    previousName: orders')
+      .and.to.include('+    name:   sales   # two blanks too many');
+    expect(place.read('alerts/rules.yaml')).to.contain('pipelineRef: sales, metric');
+    const { importErrorCount } = await place.editor.query<{ importErrorCount: number }>('gitSync.status', {
+      environmentId: place.environmentId,
+    });
+    expect(importErrorCount).to.equal(0);
+
     const { nodes, edges } = await place.editor.query<{
       nodes: { componentKey: string; config: object }[];
       edges: object[];
@@ -188,31 +223,25 @@ describe('changes by hand of what git describes', () => {
       '+                - 20',
     ]);
     await place.applied(committed.sha);
-    expect(place.read('pipelines/orders.yaml')).to.contain('name:   orders   # two blanks too many');
+    expect(place.read('pipelines/orders.yaml')).to.contain('name:   sales   # two blanks too many');
   });
 
-  it('rename with what refers to the name, and the object stays the same', async () => {
+  it('undeploy, with 202 to a program and once for an idempotent request, deploy and delete', async () => {
     await place.policy({ uiEdits: 'commit' });
     const id = await place.idOf('pipelines', 'orders');
-    const { committed } = await place.editor.mutate<Became>('pipeline.update', { id, name: 'sales' });
-    await place.applied(committed.sha);
-    expect(await place.idOf('pipelines', 'sales')).to.equal(id);
-    expect(changed(place))
-      .to.include('+    previousName: orders')
-      .and.to.include('+    name:   sales   # two blanks too many');
-    expect(place.read('alerts/rules.yaml')).to.contain('pipelineRef: sales, metric');
-    const { importErrorCount } = await place.editor.query<{ importErrorCount: number }>('gitSync.status', {
-      environmentId: place.environmentId,
-    });
-    expect(importErrorCount).to.equal(0);
-  });
-
-  it('undeploy, deploy and delete', async () => {
-    await place.policy({ uiEdits: 'commit' });
-    const id = await place.idOf('pipelines', 'orders');
-    const off = await place.editor.mutate<Became>('deploy.undeploy', { pipelineId: id });
+    const { key, accountId } = await makeKey(place.admin, place.environmentId, ['pipelines.deploy']);
+    const rest = restClient(test.url, key);
+    const asked = { headers: { 'idempotency-key': 'once' } };
+    const answer = await rest('POST', `/pipelines/${id}/undeploy`, asked);
+    expect([answer.status, Object.keys(answer.json() as object)]).to.deep.equal([202, ['committed']]);
+    const head = place.head();
+    const again = await rest('POST', `/pipelines/${id}/undeploy`, asked);
+    expect([again.status, again.text, place.head()]).to.deep.equal([202, answer.text, head]);
+    expect(git(place.gitdir, 'log', '-1', '--format=%an <%ae>')).to.match(
+      new RegExp(`<${accountId}@service-accounts\\.`),
+    );
     expect(changed(place)).to.deep.equal(['+    deployed: false']);
-    await place.applied(off.committed.sha);
+    await place.applied(head);
     expect(await test.db('pipelines').where({ id }).first('is_draft')).to.deep.equal({ is_draft: true });
     const on = await place.editor.mutate<Became>('deploy.agent', { pipelineId: id, changelog: 'back' });
     expect(changed(place)).to.deep.equal(['-    deployed: false', '+    deployed: true']);
@@ -363,41 +392,6 @@ describe('changes by hand of what git describes', () => {
     expect(await titles()).to.deep.equal(['Delete the pipeline included']);
   });
 
-  it('change a node group, and stay out of git where the policy is tightened there', async () => {
-    await place.policy({ uiEdits: 'commit' });
-    const id = await place.idOf('node_groups', 'edge');
-    const { committed } = await place.admin.mutate<Became>('nodeGroup.update', {
-      id,
-      labelTemplate: { ring: '1' },
-    });
-    expect(changed(place)).to.deep.equal(['+  labelTemplate:', '+    ring: "1"']);
-    await place.applied(committed.sha);
-    await place.apply({
-      'environment.yaml':
-        'apiVersion: headgate/v1\nkind: Environment\nmetadata: { name: staging }\nspec: { sync: { uiEdits: refuse } }\n',
-    });
-    expect(await refusal(place.admin, 'mutation', 'nodeGroup.delete', { id })).to.match(
-      /is described in git/,
-    );
-  });
-
-  it('are answered with 202 to programs, once for an idempotent request', async () => {
-    await place.policy({ uiEdits: 'commit' });
-    const pipelineId = await place.idOf('pipelines', 'orders');
-    const { key, accountId } = await makeKey(place.admin, place.environmentId, ['pipelines.deploy']);
-    const rest = restClient(test.url, key);
-    const asked = { headers: { 'idempotency-key': 'once' } };
-    const answer = await rest('POST', `/pipelines/${pipelineId}/undeploy`, asked);
-    expect([answer.status, Object.keys(answer.json() as object)]).to.deep.equal([202, ['committed']]);
-    const head = place.head();
-    const again = await rest('POST', `/pipelines/${pipelineId}/undeploy`, asked);
-    expect([again.status, again.text, place.head()]).to.deep.equal([202, answer.text, head]);
-    expect(git(place.gitdir, 'log', '-1', '--format=%an <%ae>')).to.match(
-      new RegExp(`<${accountId}@service-accounts\\.`),
-    );
-    await place.applied(head);
-  });
-
   it('are not kept in part: what one pipeline had beside is as it was', async () => {
     await place.policy({ uiEdits: 'commit' });
     const id = await place.idOf('pipelines', 'orders');
@@ -471,16 +465,5 @@ describe('changes by hand of what git describes', () => {
     expect(
       await refusal(place.editor, 'mutation', 'alert.updateRule', { id: rule.id, threshold: 3 }),
     ).to.match(/is described in git \(.*alerts\/by-hand\.yaml/);
-  });
-
-  it('are exported by editors as they are', async () => {
-    const { files } = await place.editor.query<{ files: { path: string; text: string }[] }>(
-      'gitSync.export',
-      { environmentId: place.environmentId, kinds: ['AlertRule'] },
-    );
-    expect(files.map(({ path }) => path)).to.deep.equal(['alerts/disk.yaml', 'alerts/errors.yaml']);
-    expect(
-      await refusal(place.viewer, 'query', 'gitSync.export', { environmentId: place.environmentId }),
-    ).to.match(/^FORBIDDEN/);
   });
 });

@@ -97,5 +97,9 @@ export async function bindToGit(
   };
 }
 
-/** A new one for each case. */
-export const useEachGitBinding = (...made: Parameters<typeof bindToGit>) => useEach(() => bindToGit(...made));
+/** A new one for each case. It is turned off afterwards: every push would be a pass of each. */
+export const useEachGitBinding = (...made: Parameters<typeof bindToGit>) =>
+  useEach(
+    () => bindToGit(...made),
+    ({ admin, environmentId }) => admin.mutate('gitSync.configure', { environmentId, mode: 'off' }),
+  );

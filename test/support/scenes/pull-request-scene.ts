@@ -100,11 +100,15 @@ export class PullRequestScene {
     return (await findBinding(this.db, id))?.forgeError?.message ?? null;
   }
 
-  /** Bound to its repository over HTTP with the forge, or to the embedded one. */
-  async environment(where: 'forge' | 'here' | 'remote' = 'forge'): Promise<BoundEnvironment> {
+  /**
+   * Bound to its repository over HTTP with the forge, or to the embedded one. `near`: with the forge, and its repository is at
+   * hand, so that nothing is fetched; for what is asked of the forge alone, of one environment.
+   */
+  async environment(where: 'forge' | 'near' | 'here' | 'remote' = 'forge'): Promise<BoundEnvironment> {
     const env = await this.scene.environment();
     const name = `repository-${env.id}`;
-    if (where !== 'here') {
+    const isEmbedded = where === 'here' || where === 'near';
+    if (!isEmbedded) {
       symlinkSync(env.repository.gitdir, join(this.#server.root, `${name}.git`));
       for (const [key, value] of [
         ['http.receivepack', 'true'],
@@ -113,10 +117,11 @@ export class PullRequestScene {
       ] as const)
         git(env.repository.gitdir, 'config', key, value);
     }
-    const url = where === 'here' ? 'embedded' : this.#server.url(name);
+    const url = isEmbedded ? 'embedded' : this.#server.url(name);
+    const forge = where === 'forge' || where === 'near' ? 'github' : 'none';
     await this.db('git_bindings')
       .where({ id: env.bindingId })
-      .update({ repository_url: url, forge: where === 'forge' ? 'github' : 'none', read_at: new Date() });
+      .update({ repository_url: url, forge, read_at: new Date() });
     return env;
   }
 

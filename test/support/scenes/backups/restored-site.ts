@@ -9,7 +9,7 @@ import { ROOT } from '../../harness/controller.ts';
 import type { Replica } from '../../harness/serve.ts';
 import { until } from '../../harness/until.ts';
 import { signIn } from '../../users/person.ts';
-import { type Site, startSite } from '../site.ts';
+import { type Site, type SiteOptions, startSite } from '../site.ts';
 import { untilEnded } from './backups.ts';
 
 /** What a controller serves. */
@@ -71,8 +71,8 @@ export async function pushPipeline(
   );
 }
 
-export async function startRestoredSite(): Promise<RestoredSite> {
-  const site = await startSite();
+export async function startRestoredSite(options?: SiteOptions): Promise<RestoredSite> {
+  const site = await startSite(options);
   const git = new GitClient(site.cloneUrl());
   const remove = async () => {
     await git.remove();
