@@ -95,9 +95,10 @@ describe('anomalies', () => {
   it('are decided by editors, and not by viewers', async () => {
     const anomalyId = await insert();
     const input = { environmentId: teams.ours.environmentId, anomalyId };
-    expect((await teams.viewer.call('mutation', 'anomaly.dismiss', input)).fault?.data.code).to.equal(
-      'FORBIDDEN',
-    );
+    for (const name of ['acknowledge', 'dismiss'])
+      expect((await teams.viewer.call('mutation', `anomaly.${name}`, input)).fault?.data.code, name).to.equal(
+        'FORBIDDEN',
+      );
   });
 
   it('of a deleted pipeline are not seen', async () => {

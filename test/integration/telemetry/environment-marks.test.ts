@@ -162,7 +162,7 @@ describe('marks of the charts of an environment', function () {
           ).to.deep.equal(model);
         },
       ),
-      { numRuns: 15 },
+      { numRuns: 40 },
     );
   });
 
