@@ -95,9 +95,10 @@ describe('anomalies', () => {
   it('are decided by editors, and not by viewers', async () => {
     const anomalyId = await insert();
     const input = { environmentId: teams.ours.environmentId, anomalyId };
-    expect((await teams.viewer.call('mutation', 'anomaly.dismiss', input)).fault?.data.code).to.equal(
-      'FORBIDDEN',
-    );
+    for (const name of ['acknowledge', 'dismiss'])
+      expect((await teams.viewer.call('mutation', `anomaly.${name}`, input)).fault?.data.code, name).to.equal(
+        'FORBIDDEN',
+      );
   });
 
   it('of a deleted pipeline are not seen', async () => {
@@ -147,53 +148,52 @@ describe('anomalies', () => {
     expect(await counts()).to.deep.equal(few);
     expect(Math.max(...few)).to.be.at.most(3);
   });
-});
 
-describe('the settings of anomalies', () => {
-  const test = useController();
-  const CONFIG = {
-    ...{ baselineWindowDays: 14, sigmaThreshold: 3.5, minStddevFloorPercent: 10 },
-    ...{ dedupWindowHours: 12, enabledMetrics: 'latency, eventsIn' },
-  };
-  const shown = async () => (await (await test.root()).query<SettingsView>('settings.get', {})).anomalies;
-  const update = async (more: object = {}) =>
-    (await test.root()).call<AnomalyConfigView>('mutation', 'settings.updateAnomalyConfig', {
-      ...CONFIG,
-      ...more,
+  describe('have settings, which', () => {
+    const CONFIG = {
+      ...{ baselineWindowDays: 14, sigmaThreshold: 3.5, minStddevFloorPercent: 10 },
+      ...{ dedupWindowHours: 12, enabledMetrics: 'latency, eventsIn' },
+    };
+    const shown = async () => (await (await test.root()).query<SettingsView>('settings.get', {})).anomalies;
+    const update = async (more: object = {}) =>
+      (await test.root()).call<AnomalyConfigView>('mutation', 'settings.updateAnomalyConfig', {
+        ...CONFIG,
+        ...more,
+      });
+
+    it('are a week, three deviations, five percent, four hours and all metrics unless set', async () => {
+      expect(await shown()).to.deep.equal({
+        ...{ baselineWindowDays: 7, sigmaThreshold: 3, minStddevFloorPercent: 5, dedupWindowHours: 4 },
+        enabledMetrics: 'eventsIn,errors,latency',
+      });
     });
 
-  it('are a week, three deviations, five percent, four hours and all metrics unless set', async () => {
-    expect(await shown()).to.deep.equal({
-      ...{ baselineWindowDays: 7, sigmaThreshold: 3, minStddevFloorPercent: 5, dedupWindowHours: 4 },
-      enabledMetrics: 'eventsIn,errors,latency',
+    it('are shown as they were set, with an audit row that says what they were', async () => {
+      expect((await update()).output).to.deep.equal({ ...CONFIG, enabledMetrics: 'eventsIn,latency' });
+      expect(await shown()).to.deep.equal({ ...CONFIG, enabledMetrics: 'eventsIn,latency' });
+      const [event] = await test.db('audit_log').where({ action: 'settings.anomalyConfigUpdated' });
+      expect(event.diff).to.deep.include({ baselineWindowDays: [7, 14], sigmaThreshold: [3, 3.5] });
+      expect((await update({ enabledMetrics: '' })).output?.enabledMetrics).to.equal('');
     });
-  });
 
-  it('are shown as they were set, with an audit row that says what they were', async () => {
-    expect((await update()).output).to.deep.equal({ ...CONFIG, enabledMetrics: 'eventsIn,latency' });
-    expect(await shown()).to.deep.equal({ ...CONFIG, enabledMetrics: 'eventsIn,latency' });
-    const [event] = await test.db('audit_log').where({ action: 'settings.anomalyConfigUpdated' });
-    expect(event.diff).to.deep.include({ baselineWindowDays: [7, 14], sigmaThreshold: [3, 3.5] });
-    expect((await update({ enabledMetrics: '' })).output?.enabledMetrics).to.equal('');
-  });
-
-  it('have bounds, and names that are known', async () => {
-    for (const wrong of [
-      ...[{ baselineWindowDays: 0 }, { baselineWindowDays: 91 }, { baselineWindowDays: 1.5 }],
-      ...[{ sigmaThreshold: 0.9 }, { sigmaThreshold: 10.1 }],
-      ...[{ minStddevFloorPercent: -1 }, { minStddevFloorPercent: 101 }],
-      ...[{ dedupWindowHours: 0 }, { dedupWindowHours: 169 }, { enabledMetrics: 'x'.repeat(201) }],
-    ])
-      expect((await update(wrong)).fault?.data.code, JSON.stringify(wrong)).to.equal('BAD_REQUEST');
-    const { fault } = await update({ enabledMetrics: 'eventsIn,bytes' });
-    expect(fault?.data.code).to.equal('BAD_REQUEST');
-    expect(fault?.message).to.equal(
-      'enabledMetrics: "bytes" is no metric. Give names from eventsIn, errors, latency, with commas between them',
-    );
-    for (const edge of [
-      { baselineWindowDays: 1, sigmaThreshold: 1, minStddevFloorPercent: 0, dedupWindowHours: 1 },
-      { baselineWindowDays: 90, sigmaThreshold: 10, minStddevFloorPercent: 100, dedupWindowHours: 168 },
-    ])
-      expect((await update(edge)).fault).to.equal(null);
+    it('have bounds, and names that are known', async () => {
+      for (const wrong of [
+        ...[{ baselineWindowDays: 0 }, { baselineWindowDays: 91 }, { baselineWindowDays: 1.5 }],
+        ...[{ sigmaThreshold: 0.9 }, { sigmaThreshold: 10.1 }],
+        ...[{ minStddevFloorPercent: -1 }, { minStddevFloorPercent: 101 }],
+        ...[{ dedupWindowHours: 0 }, { dedupWindowHours: 169 }, { enabledMetrics: 'x'.repeat(201) }],
+      ])
+        expect((await update(wrong)).fault?.data.code, JSON.stringify(wrong)).to.equal('BAD_REQUEST');
+      const { fault } = await update({ enabledMetrics: 'eventsIn,bytes' });
+      expect(fault?.data.code).to.equal('BAD_REQUEST');
+      expect(fault?.message).to.equal(
+        'enabledMetrics: "bytes" is no metric. Give names from eventsIn, errors, latency, with commas between them',
+      );
+      for (const edge of [
+        { baselineWindowDays: 1, sigmaThreshold: 1, minStddevFloorPercent: 0, dedupWindowHours: 1 },
+        { baselineWindowDays: 90, sigmaThreshold: 10, minStddevFloorPercent: 100, dedupWindowHours: 168 },
+      ])
+        expect((await update(edge)).fault).to.equal(null);
+    });
   });
 });

@@ -131,4 +131,9 @@ describe('GET /api/metrics', () => {
     expect(headers['content-type']).to.equal('text/plain; version=0.0.4; charset=utf-8');
     expect(headers['cache-control']).to.equal('no-store');
   });
+
+  it('stands alone: what Headgate measures of itself is not there unless somebody asks for it', async () => {
+    const own = await send(`${test.url}/metrics`, { headers: { authorization: `Bearer ${key}` } });
+    expect(own.text).to.not.include('headgate_');
+  });
 });

@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { expectedText, valueText, whatText } from '../../../web/src/features/anomalies/anomaly-text.ts';
+import {
+  emptyText,
+  expectedText,
+  openText,
+  valueText,
+  whatText,
+} from '../../../web/src/features/anomalies/anomaly-text.ts';
 import { shadesOf } from '../../../web/src/features/metrics/chart-data.ts';
 
 describe('anomalies on the page', () => {
@@ -11,6 +17,16 @@ describe('anomalies on the page', () => {
     expect(valueText('eventsIn', 1_234)).to.equal('1.23 k/s');
     expect(valueText('latency', 12.5)).to.equal('12.5 ms');
     expect(expectedText({ metric: 'errors', expectedLow: 0, expectedHigh: 0.5 })).to.equal('0/s to 0.50/s');
+  });
+
+  it('are counted with the worst severity, and an empty list says why it is empty', () => {
+    expect(openText(1, 'warning')).to.deep.equal({
+      shown: '1 Warning',
+      tip: '1 open anomaly, the worst one is warning',
+    });
+    expect(openText(2, 'critical').tip).to.equal('2 open anomalies, the worst one is critical');
+    expect(emptyText(false)).to.match(/^Nothing unusual was seen\. .* every five minutes/);
+    expect(emptyText(true)).to.match(/^No anomaly is open\. .* under All\.$/);
   });
 
   it('are shades in the chart of their metric, until their end or until now, unless they were dismissed', () => {

@@ -5,6 +5,7 @@ import {
   canaryProblem,
   rolloutLines,
   splitNodes,
+  splitText,
   suggestLabels,
   windowProblem,
 } from '../../../web/src/features/pipeline/rollout/canary-match.ts';
@@ -23,6 +24,20 @@ describe('a canary selector', () => {
     const { canary, rest } = splitNodes(NODES, { region: 'fra', ring: 'canary' });
     expect(canary.map(({ name }) => name)).to.deep.equal(['one']);
     expect(rest.map(({ name }) => name)).to.deep.equal(['two', 'three']);
+  });
+
+  it('says how many nodes try it first, a few of them by name, and how many go on as they are', () => {
+    const text = (selector: Record<string, string>, nodes = NODES) => splitText(splitNodes(nodes, selector));
+    expect(text({ ring: 'canary' })).to.equal(
+      '1 node of 3 tries it first: one. 2 nodes go on as they are until then.',
+    );
+    expect(text({ region: 'fra' })).to.equal(
+      '2 nodes of 3 try it first: one, two. 1 node goes on as it is until then.',
+    );
+    const many = Array.from({ length: 9 }, (_, index) => node(`n${index}`, { ring: 'canary' }));
+    expect(text({ ring: 'canary' }, [...many, ...NODES.slice(1)])).to.match(
+      /^9 nodes of 11 try it first: n0, n1, n2, n3, n4, n5 and 3 more\./,
+    );
   });
 
   it('is refused where it would leave nothing to try or to compare with', () => {

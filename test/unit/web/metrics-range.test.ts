@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { emptySeries } from '../../../controller/insight/telemetry/series/empty-series.ts';
 import { changeText, formatMoney } from '../../../web/src/features/analytics/cost-text.ts';
-import { linesOf, timesOf } from '../../../web/src/features/metrics/chart-data.ts';
+import { isEmpty, linesOf, timesOf } from '../../../web/src/features/metrics/chart-data.ts';
 import { readRange } from '../../../web/src/features/metrics/chart-range.ts';
 
 const read = (search: string) => readRange(new URLSearchParams(search));
@@ -44,6 +44,19 @@ describe('what charts draw', () => {
     expect(before).to.deep.include({ name: 'In before', dashed: true });
     expect(linesOf(lines, series, null)).to.have.length(1);
   });
+});
+
+describe('a time in which nothing was reported', () => {
+  const series = emptySeries('p', { from: 0, to: 120_000, stepSeconds: 60, steps: 2 });
+  const moved = (of: 'eventsIn' | 'eventsOut') => ({ ...series, mean: { ...series.mean, [of]: [null, 0] } });
+  const cases = [
+    { reason: 'no series', all: [], empty: true },
+    { reason: 'series without values', all: [series, series], empty: true },
+    { reason: 'a zero that came in', all: [series, moved('eventsIn')], empty: false },
+    { reason: 'a zero that went out', all: [moved('eventsOut')], empty: false },
+  ];
+  for (const { reason, all, empty } of cases)
+    it(`is ${empty ? '' : 'not '}seen in ${reason}`, () => expect(isEmpty(all)).to.equal(empty));
 });
 
 describe('volumes and money in text', () => {

@@ -19,6 +19,9 @@ describe('an alert rule while it is written', () => {
       ['1e999', false],
     ] as const)
       expect(thresholdProblem({ ...NEW_RULE, threshold: text }) === '', text).to.equal(good);
+    expect(thresholdProblem({ ...NEW_RULE, threshold: 'ninety' })).to.equal(
+      'A number, for example 90 or 0.5.',
+    );
     for (const [text, good] of [
       ['0', true],
       ['86400', true],

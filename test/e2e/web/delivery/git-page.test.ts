@@ -1,5 +1,6 @@
 /** The git page: what git wants, what is, why they differ, and what people say to the loop. */
 
+import { writeFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../../controller/demo/client.ts';
@@ -16,6 +17,14 @@ kind: AlertRule
 metadata: { name: ${name}${metadata} }
 spec: { metric: cpu_usage, condition: gt, threshold: ${threshold}, durationSeconds: 60 }
 `;
+
+const group = (region: string) => `apiVersion: headgate/v1
+kind: NodeGroup
+metadata: { name: edges }
+spec: { criteria: { region: ${region} } }
+`;
+
+const LONG_REASON = 'INC-42: a reason that goes over more than one line on the screen of a phone';
 
 const RULE = 'staging/alerts/cpu.yaml';
 
@@ -39,6 +48,11 @@ describe('the git page', function () {
   const wrong = (text: string): Locator => item('Wrong now', text);
   const note = (text: string | RegExp): Locator =>
     page.getByRole('status', { name: 'Notes' }).getByText(text).last();
+
+  const found: string[] = [];
+  const look = async (where: string): Promise<void> => {
+    found.push(...(await violationsInBothSchemes(page, where)), ...(await beyondAPhone(page, where)));
+  };
 
   async function push(files: Record<string, string | null>, message: string): Promise<void> {
     await git.commit(files, message);
@@ -68,7 +82,11 @@ describe('the git page', function () {
     git = new GitClient(session.site.cloneUrl());
     await git.clone();
     await push(
-      { 'staging/orders.yaml': idleManifest('orders', 'one'), [RULE]: rule('Busy CPU', 90) },
+      {
+        'staging/orders.yaml': idleManifest('orders', 'one'),
+        [RULE]: rule('Busy CPU', 90),
+        'staging/edges.yaml': group('eu'),
+      },
       'Add orders and a rule',
     );
     const { id } = await namedPipeline(api, environmentId(), 'orders');
@@ -91,7 +109,6 @@ describe('the git page', function () {
   });
 
   it('keeps tab and filter in the address, and leads from a line to the pass that read it', async () => {
-    await open();
     await page.getByLabel('Filter manifests').fill('alertrule');
     await settles(
       () =>
@@ -108,6 +125,7 @@ describe('the git page', function () {
       .click();
     await page.waitForURL(/tab=passes/);
     await list('Last passes').getByText('Add orders and a rule').first().waitFor();
+    await look('git, passes');
     await page.goBack();
     await item('Manifests', 'Busy CPU').waitFor();
     await page.getByRole('tab', { name: 'Drift' }).click();
@@ -137,12 +155,7 @@ describe('the git page', function () {
   });
 
   it('plans what another branch would change: fields, engine config, nodes', async () => {
-    for (const args of [
-      ['checkout', '--quiet', '-b', 'faster'],
-      ['checkout', '--quiet', 'faster'],
-    ])
-      await git.run(...args);
-    const { writeFile } = await import('node:fs/promises');
+    await git.run('checkout', '--quiet', '-b', 'faster');
     await writeFile(
       `${git.folder}/staging/orders.yaml`,
       idleManifest('orders', 'two').replace('interval: 1', 'interval: 2'),
@@ -163,6 +176,7 @@ describe('the git page', function () {
       .getByText(/It touches 1 node: restarts on 1/)
       .first()
       .waitFor();
+    await look('git, plan');
     expect(await page.getByRole('button', { name: 'Approve…' }).count(), 'of another branch').to.equal(0);
     await page.getByLabel('Plan another branch').fill('nowhere');
     await page.getByRole('button', { name: 'Plan it' }).click();
@@ -180,8 +194,15 @@ describe('the git page', function () {
     await wrong('A plan waits for an ADMIN').getByRole('link', { name: 'Look at the plan' }).click();
     await list('Guards').getByText('Most deletions', { exact: true }).waitFor();
     await item('Deleted', 'spare').waitFor();
-    await page.getByRole('button', { name: 'Approve…' }).click();
+    await settles(() => wrong('A plan waits').getByRole('link').count(), 0, 'a link to the page itself');
+    const approve = page.getByRole('button', { name: 'Approve…' });
     const form = dialog(/^Approve plan [0-9a-f]{8}$/);
+    await approve.focus();
+    await page.keyboard.press('Enter');
+    await form.waitFor();
+    await page.keyboard.press('Escape');
+    await settles(() => page.evaluate<string>('document.activeElement.textContent.trim()'), 'Approve…');
+    await page.keyboard.press('Enter');
     await form.getByText('1 object is deleted: spare.').waitFor();
     await form.getByRole('button', { name: 'Approve and apply it' }).click();
     await form.waitFor({ state: 'hidden' });
@@ -195,14 +216,16 @@ describe('the git page', function () {
   it('holds and releases, with who and why', async () => {
     await open();
     await page.getByRole('button', { name: 'Conditions of Pipeline orders' }).click();
+    await look('git, a manifest');
     await page.getByRole('button', { name: 'Hold… orders' }).click();
     const form = dialog('Hold pipeline orders');
-    await form.getByLabel('Why').fill('INC-42: look into it first');
+    await form.getByLabel('Why').fill(LONG_REASON);
     await form.getByRole('button', { name: 'Hold it' }).click();
     await form.waitFor({ state: 'hidden' });
     await reason('orders', 'Held');
     await wrong('1 object is held').getByRole('link', { name: 'See the holds' }).click();
-    await item('Held', 'orders').getByText('INC-42: look into it first.').waitFor();
+    await item('Held', 'orders').getByText(`${LONG_REASON}.`).waitFor();
+    await look('git, holds');
     await item('Held', 'orders').getByText('holds', { exact: true }).waitFor();
     await item('Held', 'orders').getByRole('button', { name: 'Release orders' }).click();
     await reason('orders', 'Applied');
@@ -241,7 +264,8 @@ describe('the git page', function () {
       threshold: 50,
       durationSeconds: 60,
     });
-    await push({ 'staging/alerts/hand.yaml': rule('By hand', 60) }, 'Describe it');
+    const confirm = ', annotations: { headgate/prune: confirm }';
+    await push({ 'staging/alerts/hand.yaml': rule('By hand', 60, confirm) }, 'Describe it');
     await open();
     await wrong('1 manifest has the name of something that the UI owns')
       .getByRole('button', { name: 'Adopt…' })
@@ -254,9 +278,6 @@ describe('the git page', function () {
   });
 
   it('lets an ADMIN delete what left git and was to be confirmed', async () => {
-    const kept = ', annotations: { headgate/prune: confirm }';
-    await push({ 'staging/alerts/hand.yaml': rule('By hand', 60, kept) }, 'Ask before it goes');
-    await reason('By hand', 'Applied');
     await push({ 'staging/alerts/hand.yaml': null }, 'Take it away');
     await open();
     await wrong('1 object left git and waits to be deleted')
@@ -280,9 +301,16 @@ describe('the git page', function () {
     await row.getByText('it is left so').waitFor();
     await row.getByText('differs', { exact: true }).waitFor();
     await row.getByRole('button', { name: 'Keep what is: hold… Busy CPU' }).waitFor();
+    await look('git, drift');
     await configure({ policy: { selfHeal: true } });
     await reason('Busy CPU', 'Applied');
     await page.getByRole('heading', { name: 'Nothing differs' }).waitFor();
+  });
+
+  it('gives the place of what it describes instead of buttons, where edits are refused', async () => {
+    await page.goto(session.at('fleet?view=groups'));
+    await page.getByRole('link', { name: 'In git at staging/edges.yaml:1' }).waitFor();
+    expect(await page.getByRole('button', { name: /^(Change|Delete) / }).count()).to.equal(0);
   });
 
   it('says before an edit that it becomes a pull request, and after it which one', async () => {
@@ -304,18 +332,14 @@ describe('the git page', function () {
 
   it('commits an edit in the name of whoever made it, and shows it come back', async () => {
     await configure({ policy: { uiEdits: 'commit' } });
-    await page.goto(session.at('alerts?tab=rules'));
-    await page.getByRole('button', { name: 'Change Busy CPU' }).click();
-    const form = dialog('Change Busy CPU');
+    await page.goto(session.at('fleet?view=groups'));
+    await page.getByRole('button', { name: 'Change edges' }).click();
+    const form = dialog('Change edges');
     await form.getByText(/becomes a commit in your name/).waitFor();
-    await form.getByLabel('Threshold, per cent').fill('66');
-    await form.getByRole('button', { name: 'Save the rule' }).click();
-    await note(new RegExp(`^Committed as [0-9a-f]{7} to ${RULE}:1`)).waitFor();
-    await page
-      .getByRole('table', { name: 'Alert rules' })
-      .getByText('CPU usage above 66 %', { exact: false })
-      .first()
-      .waitFor();
+    await form.getByRole('textbox', { name: 'Value of pair 1' }).fill('asia');
+    await form.getByRole('button', { name: 'Save the group' }).click();
+    await note(/^Committed as [0-9a-f]{7} to staging\/edges\.yaml:1/).waitFor();
+    await page.getByRole('table', { name: 'Groups' }).getByText('asia').first().waitFor();
     await git.run('pull', '--quiet', 'origin', 'main');
     await configure({ policy: { uiEdits: 'refuse' } });
   });
@@ -360,8 +384,8 @@ describe('the git page', function () {
       .getByRole('button', { name: `Roll back to version ${deployedVersionNumber} and hold git’s` })
       .click();
     await reason('orders', 'Held');
-    await page.goto(session.at(`pipelines/${id}`));
     await page
+      .getByRole('region', { name: 'Gate' })
       .getByRole('group', { name: 'Gate of orders' })
       .getByRole('link', { name: /accepted.*held/ })
       .waitFor();
@@ -401,6 +425,7 @@ describe('the git page', function () {
     await open('settings');
     await page.getByText('Tightened in git to: 3').waitFor();
     const save = page.getByRole('button', { name: 'Save the policy' });
+    await look('git, settings');
     expect(await save.isDisabled()).to.equal(true);
     await page.getByLabel('Most deletions, %').fill('101');
     await page.getByText('A whole number up to 100, or nothing.').waitFor();
@@ -410,33 +435,14 @@ describe('the git page', function () {
     expect((await status()).policy?.binding.maxDeletePercent).to.equal(20);
   });
 
-  it('asks a git server’s address for what it needs, and shows in the form why it is refused', async () => {
-    await open('settings');
-    await page.getByRole('button', { name: 'A git server' }).click();
-    const save = page.getByRole('button', { name: 'Save the binding' });
-    await page.getByLabel('Address').fill('git@127.0.0.1:team/config.git');
-    await page.getByText('Give the private key.').waitFor();
-    await page.getByLabel('Known hosts').waitFor();
-    await page.getByLabel('Address').fill('https://user:secret@git.example.com/config.git');
-    await settles(() => page.getByLabel('Known hosts').count(), 0);
-    await save.click();
-    await page
-      .getByRole('alert')
-      .getByText(/credentials/i)
-      .waitFor();
-    expect((await status()).repositoryUrl).to.equal('embedded');
-  });
-
   it('shows everything to a VIEWER and lets them change nothing, with the reason', async () => {
     const viewer = await session.as('VIEWER');
     await viewer.goto(session.at('git'));
     await viewer.getByRole('list', { name: 'Manifests', exact: true }).waitFor();
     expect(await viewer.getByRole('button', { name: 'Sync now' }).isDisabled()).to.equal(true);
     for (const [tab, ready] of [
-      ['plan', viewer.getByRole('heading', { name: 'Nothing to do' })],
       ['drift', viewer.getByRole('heading', { name: 'Nothing differs' })],
       ['holds', viewer.getByRole('heading', { name: 'Nothing is held or suspended' })],
-      ['passes', viewer.getByRole('list', { name: 'Last passes' })],
       ['settings', viewer.getByText('This needs ADMIN').or(viewer.getByText('Changes need ADMIN')).first()],
     ] as const) {
       await viewer.goto(session.at(`git?tab=${tab}`));
@@ -448,51 +454,6 @@ describe('the git page', function () {
         expect(await button.isDisabled(), `${tab}: ${await button.textContent()}`).to.equal(true);
     }
     await viewer.context().close();
-  });
-
-  it('can be used by everybody and fits on a phone, on every tab', async () => {
-    await push(
-      {
-        'staging/bad.yaml': idleManifest('bad').replace('sinks:', 'sink:'),
-        'staging/orders.yaml': idleManifest('orders', 'three').replace('interval: 1', 'interval: 3'),
-      },
-      'Break one, change another',
-    );
-    await configure({ mode: 'observe' });
-    await push(
-      { 'staging/orders.yaml': idleManifest('orders', 'four').replace('interval: 1', 'interval: 4') },
-      'Change it again',
-    );
-    await api.mutate('gitSync.hold', {
-      environmentId: environmentId(),
-      kind: 'AlertRule',
-      name: 'Busy CPU',
-      reason: 'INC-42: a long reason that goes over more than one line on the screen of a phone',
-    });
-    const found: string[] = [];
-    const look = async (tab: string, ready: Locator): Promise<void> => {
-      await open(tab);
-      await ready.waitFor();
-      found.push(
-        ...(await violationsInBothSchemes(page, `git, ${tab || 'now'}`)),
-        ...(await beyondAPhone(page, `git, ${tab || 'now'}`)),
-      );
-    };
-    await look('', list('Import errors'));
-    await page.getByRole('button', { name: 'Conditions of Pipeline orders' }).click();
-    found.push(...(await violationsInBothSchemes(page, 'git, a manifest')));
-    await open('plan');
-    await page.getByRole('button', { name: 'Details of Pipeline orders' }).click();
-    await page.getByRole('region', { name: 'Engine config of orders' }).getByText('interval: 4').waitFor();
-    found.push(
-      ...(await violationsInBothSchemes(page, 'git, plan')),
-      ...(await beyondAPhone(page, 'git, plan')),
-    );
-    await look('drift', item('Drift', 'orders'));
-    await look('holds', item('Held', 'Busy CPU'));
-    await look('passes', list('Last passes'));
-    await look('settings', page.getByRole('button', { name: 'Save the policy' }));
-    expect(found, found.join('\n')).to.deep.equal([]);
   });
 
   it('goes by keyboard, and from the palette to plan, drift and holds', async () => {
@@ -530,5 +491,9 @@ describe('the git page', function () {
     await page.getByRole('button', { name: 'Save the binding' }).click();
     await note(/^staging is bound/).waitFor();
     expect((await status()).mode).to.equal('sync');
+  });
+
+  it('can be used by everybody, in both schemes and on a phone', () => {
+    expect(found, found.join('\n')).to.deep.equal([]);
   });
 });

@@ -1,4 +1,4 @@
-/** A site whose staging and production follow the folders `staging` and `production` of one branch, with a node each. */
+/** A site whose staging and production follow the folders `staging` and `production` of one branch, with nodes. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -20,7 +20,7 @@ export interface PromotionScene {
   git: GitClient;
   staging: string;
   production: string;
-  /** Of `orders` in staging, which runs. */
+  /** Of `orders` in staging. */
   ordersId: string;
   /** The address of a page of production. */
   at(path: string): string;
@@ -53,7 +53,8 @@ spec:
     - { name: marks every event, component: mark, input: { message: hello }, expect: '.marked == "${description}"' }
 `;
 
-export async function openPromotionScene(): Promise<PromotionScene> {
+/** `runsInStaging`: whether a node runs what staging has. */
+export async function openPromotionScene({ runsInStaging = true } = {}): Promise<PromotionScene> {
   const session = await openSite();
   const { site } = session;
   const git = new GitClient(site.cloneUrl());
@@ -66,7 +67,7 @@ export async function openPromotionScene(): Promise<PromotionScene> {
   try {
     const api = await site.api();
     const staging = site.environmentId;
-    await site.agent();
+    if (runsInStaging) await site.agent();
     await git.clone();
     const push: PromotionScene['push'] = async (files, message) => {
       await git.commit(files, message);
@@ -95,7 +96,7 @@ export async function openPromotionScene(): Promise<PromotionScene> {
       review: { requiredApprovals: 1 },
     });
     const ordersId = await untilThere(api, staging, 'orders');
-    await untilRunning(api, ordersId, 1);
+    if (runsInStaging) await untilRunning(api, ordersId, 1);
     await untilRunning(api, await untilThere(api, production, 'checkout'), 1);
     const pull = (number: number) =>
       api.query<PullRequest>('pullRequest.get', { environmentId: production, number });

@@ -52,41 +52,26 @@ describe('the promotions page', function () {
   after(() => scene?.close());
   afterEach(() => expect(errors.splice(0)).to.deep.equal([]));
 
-  it('teaches on an empty page how a pull request and a promotion come about', async () => {
-    await page.goto(scene.at('promotions'));
+  it('teaches how a pull request and a promotion come about, also where proposals had their address, and is found in the palette', async () => {
+    await page.goto(scene.at('git?tab=proposals'));
+    await page.waitForURL(/\/promotions$/);
     await page.getByRole('heading', { name: 'No pull request is open' }).waitFor();
     await page.getByText('git push origin my-change').waitFor();
     await look(page, 'no pull request');
-    await page.getByRole('tab', { name: 'Requests', exact: true }).click();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to anything' }).fill('requests to promote');
+    await page.keyboard.press('Enter');
     await page.waitForURL(/tab=requests/);
     await page.getByRole('heading', { name: 'Nothing was promoted yet' }).waitFor();
-    await look(page, 'no promotion');
-    await page.goto(scene.session.at('promotions', live));
-    await page.getByRole('heading', { name: 'This environment is not bound to git' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Open a pull request' }).isDisabled()).to.equal(true);
-  });
-
-  it('leads there from the addresses that proposals had', async () => {
-    await page.goto(scene.at('git?tab=proposals'));
-    await page.waitForURL(/\/promotions$/);
     await page.goto(scene.at('git?tab=proposals&focus=7'));
     await page.waitForURL(/\/promotions\/7$/);
     await page.getByRole('alert').getByText('Pull request #7 could not be shown').waitFor();
     await page.getByRole('alert').getByText('Request').first().waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Promotions' }).click();
     await page.waitForURL(/\/promotions$/);
-  });
-
-  it('is found by keyboard and from the palette', async () => {
-    await page.goto(scene.at('git'));
-    await page.getByRole('heading', { name: 'Git', level: 1 }).waitFor();
-    await page.keyboard.press('g');
-    await page.keyboard.press('r');
-    await page.waitForURL(/\/promotions$/);
-    await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Go to anything' }).fill('requests to promote');
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/tab=requests/);
+    await page.goto(scene.session.at('promotions', live));
+    await page.getByRole('heading', { name: 'This environment is not bound to git' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Open a pull request' }).isDisabled()).to.equal(true);
   });
 
   it('takes a pipeline from staging to production: reviewed, approved, merged by squash, and watched until it runs', async () => {
@@ -183,14 +168,12 @@ describe('the promotions page', function () {
     await row.getByRole('link', { name: /#\d+/ }).waitFor();
     await page.goto(scene.at('promotions'));
     await page.getByRole('heading', { name: 'No pull request is open' }).waitFor();
+    await page.getByRole('tab', { name: 'Requests', exact: true }).click();
+    await page.waitForURL(/tab=requests/);
+    await page.goBack();
     await page.getByRole('button', { name: 'Merged' }).click();
     await page.waitForURL(/state=merged/);
     await page.getByRole('table', { name: 'Pull requests' }).getByText('Merged').last().waitFor();
-    await page.reload();
-    await page
-      .getByRole('table', { name: 'Pull requests' })
-      .getByRole('link', { name: /orders/ })
-      .waitFor();
   });
 
   it('lets another member decide on a request where git does not, and nobody decide on their own', async () => {
@@ -260,7 +243,10 @@ describe('the promotions page', function () {
     const path = 'production/pipelines/orders.yaml';
     await git.run('pull', '--quiet', 'origin', 'main');
     await scene.push({ 'staging/orders.yaml': testedManifest('orders', 'two') }, 'Say two');
-    await untilRunning(scene.api, scene.ordersId, 2);
+    await until(
+      async () => (await namedPipeline(scene.api, scene.staging, 'orders')).deployedVersionNumber === 2,
+      { what: 'the second version', timeoutMs: PLANNED_MS, everyMs: 50 },
+    );
     const { pullRequest } = await initiate(scene.production);
     const number = pullRequest?.number ?? 0;
     const before = await readFile(join(git.folder, path), 'utf8');
@@ -290,7 +276,10 @@ describe('the promotions page', function () {
       .waitFor();
     expect(await waiting(viewer, 'second').getByRole('button').count()).to.equal(0);
     await viewer.goto(scene.at('promotions?state=merged'));
-    await viewer.getByRole('table', { name: 'Pull requests' }).waitFor();
+    await viewer
+      .getByRole('table', { name: 'Pull requests' })
+      .getByRole('link', { name: /orders/ })
+      .waitFor();
     expect(await viewer.getByRole('button', { name: 'Open a pull request' }).isDisabled()).to.equal(true);
     await viewer.context().close();
   });

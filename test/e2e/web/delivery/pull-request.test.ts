@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { patient } from '../../../support/harness/patience.ts';
 import { GiteaServer } from '../../../support/servers/forges/index.ts';
-import { beyondAPhone, LOAD, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
 import { openPromotionScene, PLANNED_MS, type PromotionScene, testedManifest } from './promotion-scene.ts';
 
 const FILE = 'production/orders.yaml';
@@ -21,19 +21,31 @@ describe('the review of a pull request', function () {
   let forge: GiteaServer;
   const found: string[] = [];
 
+  const fits = async (of: Page, where: string): Promise<void> => {
+    found.push(...(await beyondAPhone(of, where)));
+  };
   const look = async (of: Page, where: string): Promise<void> => {
-    found.push(...(await violationsInBothSchemes(of, where)), ...(await beyondAPhone(of, where)));
+    found.push(...(await violationsInBothSchemes(of, where)));
+    await fits(of, where);
   };
   const open = async (of: Page, number: number): Promise<void> => {
     await of.goto(scene.at(`promotions/${number}`));
     await of.getByRole('heading', { name: new RegExp(`^#${number} `), level: 1 }).waitFor();
   };
   const button = (of: Page, name: string): Locator => of.getByRole('button', { name, exact: true });
+  const conflict = (of: Page): Locator =>
+    of.getByRole('status').filter({ hasText: 'It conflicts with main in 1 file' });
+  const checks = (of: Page, word: string): Promise<void> =>
+    of
+      .getByRole('list', { name: 'Checks' })
+      .getByText(word)
+      .first()
+      .waitFor({ timeout: patient(PLANNED_MS) });
   const orders = (description: string): string => testedManifest('orders', description);
 
   before(async () => {
     forge = await new GiteaServer().listen();
-    scene = await openPromotionScene();
+    scene = await openPromotionScene({ runsInStaging: false });
     page = scene.session.page;
     errors = watchForErrors(page);
     reviewer = await scene.session.as('EDITOR');
@@ -67,20 +79,16 @@ describe('the review of a pull request', function () {
     await page.waitForURL(/\/promotions\/1$/);
     await page.getByRole('heading', { name: '#1 Calm the orders down', level: 1 }).waitFor();
     await page.getByRole('region', { name: 'Description' }).getByText('floods', { exact: true }).waitFor();
-    await page
-      .getByRole('list', { name: 'Checks' })
-      .getByText('Passes')
-      .first()
-      .waitFor({ timeout: patient(PLANNED_MS) });
+    await checks(page, 'Passes');
   });
 
   it('says to its author in plain sight why nothing can be approved or merged', async () => {
-    await open(page, 1);
     const refusals = page.getByRole('list', { name: 'What cannot be done now' });
     await refusals.getByText(/Merge: .*0 of 1 approvals/).waitFor();
     await refusals.getByText(/Review: .*somebody else has to review it/).waitFor();
     for (const name of ['Approve…', 'Ask for changes…', 'Merge…'])
       expect(await button(page, name).isDisabled(), name).to.equal(true);
+    expect(await button(page, 'Bring in main').count(), 'nothing conflicts').to.equal(0);
     await page.keyboard.press('m');
     await page.keyboard.press('a');
     expect(await page.getByRole('dialog').count(), 'by keyboard').to.equal(0);
@@ -88,6 +96,8 @@ describe('the review of a pull request', function () {
 
   it('walks the files by keyboard, and keeps the file in the address', async () => {
     await open(reviewer, 1);
+    const head = reviewer.getByRole('region', { name: FILE, exact: true }).getByRole('button').first();
+    const hasFocus = () => head.evaluate((element) => element === element.ownerDocument.activeElement);
     const files = reviewer.getByRole('list', { name: 'Changed files' });
     await files.getByRole('button', { name: /notes\.txt/ }).waitFor();
     await reviewer.getByRole('heading', { level: 1 }).click();
@@ -95,14 +105,14 @@ describe('the review of a pull request', function () {
     await reviewer.waitForURL(/file=production%2Fnotes\.txt/);
     await reviewer.keyboard.press('n');
     await reviewer.waitForURL(/file=production%2Forders\.yaml/);
-    const head = reviewer.getByRole('region', { name: FILE, exact: true }).getByRole('button').first();
-    await settles(() => head.evaluate((element) => element === element.ownerDocument.activeElement), true);
+    await settles(hasFocus, true);
     await reviewer.keyboard.press('Enter');
     expect(await head.getAttribute('aria-expanded')).to.equal('false');
     await reviewer.keyboard.press('p');
     await reviewer.waitForURL(/notes\.txt/);
-    await reviewer.goto(scene.at(`promotions/1?file=${encodeURIComponent(FILE)}`), LOAD);
-    await settles(() => head.evaluate((element) => element === element.ownerDocument.activeElement), true);
+    await reviewer.goto(scene.at('promotions'));
+    await reviewer.goto(scene.at(`promotions/1?file=${encodeURIComponent(FILE)}`));
+    await settles(hasFocus, true);
     await reviewer.keyboard.press('?');
     await reviewer
       .getByRole('dialog', { name: 'Keyboard shortcuts' })
@@ -113,8 +123,6 @@ describe('the review of a pull request', function () {
 
   it('shows on a phone one part at a time', async () => {
     await reviewer.setViewportSize({ width: 390, height: 844 });
-    await open(reviewer, 1);
-    await reviewer.getByRole('region', { name: FILE, exact: true }).waitFor();
     await button(reviewer, 'Plan').click();
     await reviewer.waitForURL(/part=plan/);
     const plan = reviewer.getByRole('region', { name: 'Plan for production' });
@@ -124,15 +132,14 @@ describe('the review of a pull request', function () {
       .getByText('calmer')
       .first()
       .waitFor();
-    await look(reviewer, 'the plan of a pull request');
+    await fits(reviewer, 'the plan of a pull request');
     await button(reviewer, 'Conversation').click();
     await reviewer.getByRole('list', { name: 'Commits' }).getByText('Calmer').waitFor();
-    await look(reviewer, 'the conversation of a pull request');
+    await fits(reviewer, 'the conversation of a pull request');
     await reviewer.setViewportSize({ width: 1440, height: 900 });
   });
 
   it('is renamed and described anew by whoever may change it', async () => {
-    await open(page, 1);
     await button(page, 'Change title and description').click();
     const dialog = page.getByRole('dialog', { name: 'Title and description of #1' });
     await dialog.getByLabel('Title').fill('Calm orders down');
@@ -147,7 +154,6 @@ describe('the review of a pull request', function () {
   });
 
   it('tells the author live that changes are wanted, with the words for it', async () => {
-    await open(reviewer, 1);
     await button(reviewer, 'Ask for changes…').click();
     const dialog = reviewer.getByRole('dialog', { name: 'Ask for changes of #1' });
     expect(await dialog.getByRole('button', { name: 'Ask for changes' }).isDisabled()).to.equal(true);
@@ -163,12 +169,32 @@ describe('the review of a pull request', function () {
       .waitFor();
   });
 
-  it('says that new commits were pushed while one reads, and takes no verdict of the old ones', async () => {
-    await open(reviewer, 1);
-    await reviewer.getByRole('region', { name: FILE, exact: true }).getByText('calmer').first().waitFor();
+  it('shows a conflict with its files, and refuses to join what does not go together', async () => {
+    await scene.push({ [FILE]: orders('busier') }, 'Busier');
+    const banner = conflict(page);
+    await banner.waitFor({ timeout: patient(PLANNED_MS) });
+    await banner.getByRole('list', { name: 'Files in conflict' }).getByText(FILE).waitFor();
+    await checks(page, 'Fails');
+    await look(page, 'a pull request in conflict');
+    await button(page, 'Bring in main').click();
+    await banner
+      .getByRole('alert')
+      .getByText(/orders\.yaml/)
+      .waitFor();
+  });
+
+  it('says that new commits were pushed while one reads, takes no verdict of the old ones, and clears a conflict that they resolve', async () => {
+    await conflict(reviewer).waitFor();
+    const file = reviewer.getByRole('region', { name: FILE, exact: true });
+    await file.getByText('calmer').first().waitFor();
     await button(reviewer, 'Approve…').click();
     const dialog = reviewer.getByRole('dialog', { name: 'Approve #1' });
-    await scene.pushBranch('calmer', { [FILE]: orders('calmer by half') }, 'Say how much', 'calmer');
+    await scene.git.run('checkout', '--quiet', 'calmer');
+    await scene.git.run('merge', '--quiet', 'main');
+    await writeFile(join(scene.git.folder, FILE), orders('calmer than busier'));
+    await scene.git.run('commit', '--quiet', '--all', '--message', 'Join them');
+    expect((await scene.git.run('push', 'origin', 'calmer')).code).to.equal(0);
+    await scene.git.run('checkout', '--quiet', 'main');
     await dialog
       .getByText(/New commits were pushed while you read/)
       .waitFor({ timeout: patient(PLANNED_MS) });
@@ -176,81 +202,50 @@ describe('the review of a pull request', function () {
     await look(reviewer, 'an approval that came too late');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await reviewer.getByText('New commits were pushed: look again').waitFor();
-    expect(
-      await reviewer.getByRole('region', { name: FILE, exact: true }).getByText('by half').count(),
-      'what is read stays',
-    ).to.equal(0);
-    await look(reviewer, 'a pull request that went on');
+    expect(await file.getByText('than busier').count(), 'what is read stays').to.equal(0);
     await button(reviewer, 'Look again').click();
-    await reviewer.getByRole('region', { name: FILE, exact: true }).getByText('by half').first().waitFor();
+    await file.getByText('than busier').first().waitFor();
     expect(await reviewer.getByText('New commits were pushed: look again').count()).to.equal(0);
     await reviewer
       .getByRole('list', { name: 'Conversation' })
       .getByText('before the newest commits')
       .waitFor();
+    await conflict(reviewer).waitFor({ state: 'detached', timeout: patient(PLANNED_MS) });
+    await checks(reviewer, 'Passes');
   });
 
-  it('shows a conflict with its files, refuses to join what does not go together, and clears it once it is resolved', async () => {
-    await scene.push({ [FILE]: orders('busier') }, 'Busier');
-    await open(page, 1);
-    const banner = page.getByRole('status').filter({ hasText: 'It conflicts with main in 1 file' });
-    await banner.waitFor({ timeout: patient(PLANNED_MS) });
-    await banner.getByRole('list', { name: 'Files in conflict' }).getByText(FILE).waitFor();
-    await page
-      .getByRole('list', { name: 'Checks' })
-      .getByText('Fails')
-      .first()
-      .waitFor({ timeout: patient(PLANNED_MS) });
-    await look(page, 'a pull request in conflict');
-    await button(page, 'Bring in main').click();
-    await banner
-      .getByRole('alert')
-      .getByText(/orders\.yaml/)
+  it('shows a VIEWER everything and no action', async () => {
+    const viewer = await scene.session.as('VIEWER');
+    await open(viewer, 1);
+    await viewer
+      .getByRole('list', { name: 'What cannot be done now' })
+      .getByText(/Your role here is VIEWER/)
       .waitFor();
-
-    await scene.git.run('checkout', '--quiet', 'calmer');
-    await scene.git.run('merge', '--quiet', 'main');
-    await writeFile(join(scene.git.folder, FILE), orders('calmer than busier'));
-    await scene.git.run('commit', '--quiet', '--all', '--message', 'Join them');
-    expect((await scene.git.run('push', 'origin', 'calmer')).code).to.equal(0);
-    await scene.git.run('checkout', '--quiet', 'main');
-    await banner.waitFor({ state: 'detached', timeout: patient(PLANNED_MS) });
-    await page.getByText('New commits were pushed: look again').waitFor();
-    await button(page, 'Look again').click();
-    await page
-      .getByRole('list', { name: 'Checks' })
-      .getByText('Passes')
-      .first()
-      .waitFor({ timeout: patient(PLANNED_MS) });
-  });
-
-  it('offers to bring in the base only where it conflicts, and tells of a branch that somebody else brought up to date', async () => {
-    await scene.pushBranch('rules', { 'production/checkout.txt': 'one\n' }, 'A note');
-    const number = await scene.openPull('rules', 'A note');
-    await scene.push({ 'production/other.txt': 'two\n' }, 'Another note');
-    const { headSha } = await scene.pull(number);
-    await open(page, number);
-    expect(await button(page, 'Bring in main').count(), 'nothing conflicts').to.equal(0);
-    await scene.api.mutate('pullRequest.refresh', { environmentId: scene.production, number });
-    expect((await scene.pull(number)).headSha).to.not.equal(headSha);
-    await page.getByText('New commits were pushed: look again').waitFor();
+    await viewer.getByRole('region', { name: FILE, exact: true }).waitFor();
+    expect(
+      await viewer
+        .getByRole('main')
+        .getByRole('button', { name: /^(Approve|Ask for|Merge|Close|Reopen|Change title|Bring in|Comment)/ })
+        .count(),
+    ).to.equal(0);
+    expect(await viewer.getByLabel('Your comment').count()).to.equal(0);
+    await viewer.keyboard.press('m');
+    expect(await viewer.getByRole('dialog').count()).to.equal(0);
+    await viewer.context().close();
   });
 
   it('is closed without being merged, and opened again', async () => {
-    await open(page, 1);
     await button(page, 'Close…').click();
     const dialog = page.getByRole('dialog', { name: 'Close #1 without merging it' });
     await dialog.getByRole('button', { name: 'Close it' }).click();
     await dialog.waitFor({ state: 'hidden' });
     await page.getByRole('list', { name: 'Way of pull request #1' }).getByText('closed').first().waitFor();
     expect(await button(page, 'Merge…').count()).to.equal(0);
-    await look(page, 'a closed pull request');
     await button(page, 'Reopen').click();
     await button(page, 'Close…').waitFor();
   });
 
   it('says in the dialog why a merge is refused, and keeps what was chosen', async () => {
-    await open(reviewer, 1);
     await button(reviewer, 'Approve…').click();
     await reviewer
       .getByRole('dialog', { name: 'Approve #1' })
@@ -278,28 +273,6 @@ describe('the review of a pull request', function () {
       .waitFor();
   });
 
-  it('shows a VIEWER everything and no action', async () => {
-    await scene.pushBranch('later', { 'production/later.txt': 'later\n' }, 'Later');
-    const number = await scene.openPull('later', 'Later');
-    const viewer = await scene.session.as('VIEWER');
-    await open(viewer, number);
-    await viewer
-      .getByRole('list', { name: 'What cannot be done now' })
-      .getByText(/Your role here is VIEWER/)
-      .waitFor();
-    await viewer.getByRole('region', { name: 'production/later.txt' }).waitFor();
-    expect(
-      await viewer
-        .getByRole('main')
-        .getByRole('button', { name: /^(Approve|Ask for|Merge|Close|Reopen|Change title|Bring in|Comment)/ })
-        .count(),
-    ).to.equal(0);
-    expect(await viewer.getByLabel('Your comment').count()).to.equal(0);
-    await viewer.keyboard.press('m');
-    expect(await viewer.getByRole('dialog').count()).to.equal(0);
-    await viewer.context().close();
-  });
-
   it('of a forge is read here, and reviewed and merged there', async () => {
     const { api, session, git } = scene;
     const { id } = await api.mutate<{ id: string }>('environment.create', {
@@ -319,7 +292,6 @@ describe('the review of a pull request', function () {
     const table = page.getByRole('table', { name: 'Pull requests' });
     await table.getByRole('link', { name: /^Gitea #\d/ }).waitFor({ timeout: patient(PLANNED_MS) });
     expect(await button(page, 'Open a pull request').isDisabled()).to.equal(true);
-    await look(page, 'pull requests of a forge');
     await table.getByRole('link', { name: /From there/ }).click();
     await page.getByRole('heading', { name: `#${number} From there`, level: 1 }).waitFor();
     const out = page.getByRole('link', { name: 'Review it on Gitea' });

@@ -7,7 +7,14 @@ import { systemClock } from '../../../../reconcilers/loops/clock.ts';
 import { QUIET } from '../../../support/harness/platform.ts';
 import { use } from '../../../support/harness/use.ts';
 import { WebhookReceiver } from '../../../support/servers/webhook-receiver.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import {
+  beyondAPhone,
+  closeByEscape,
+  LOAD,
+  settles,
+  violationsInBothSchemes,
+  watchForErrors,
+} from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
 describe('the page of endpoints', function () {
@@ -43,11 +50,9 @@ describe('the page of endpoints', function () {
     await page.goto(session.at('alerts'));
     await page.getByRole('tab', { name: 'Endpoints' }).click();
     await page.getByRole('heading', { name: 'Alerts are sent nowhere yet' }).waitFor();
-    expect(await violationsInBothSchemes(page, 'no endpoints')).to.deep.equal([]);
   });
 
   it('makes an endpoint, with an example of its messages and a secret that is shown once', async () => {
-    await page.goto(session.at('alerts?tab=endpoints'));
     await page.getByRole('button', { name: 'New endpoint' }).click();
     const form = dialog('New endpoint');
     await form.getByLabel('Name').fill('On call');
@@ -68,10 +73,10 @@ describe('the page of endpoints', function () {
     await form.getByRole('button', { name: 'Done' }).click();
     await row('On call').getByText('Enabled', { exact: true }).waitFor();
     await row('On call').getByText('All alerts').waitFor();
+    expect(await beyondAPhone(page, 'endpoints')).to.deep.equal([]);
   });
 
   it('sends a test that arrives', async () => {
-    await page.goto(session.at('alerts?tab=endpoints'));
     await choose('On call', 'Show deliveries and test');
     const deliveries = dialog('Deliveries to On call');
     await deliveries.getByRole('heading', { name: 'Nothing was sent yet' }).waitFor();
@@ -79,6 +84,8 @@ describe('the page of endpoints', function () {
     await deliveries.getByText(/^The test was delivered: status 200 in \d+ ms\.$/).waitFor();
     expect(receiver.taken.map(({ type }) => type)).to.deep.equal(['test']);
     await deliveries.getByRole('listitem').getByText('Delivered', { exact: true }).waitFor();
+    await closeByEscape(page);
+    await deliveries.waitFor({ state: 'hidden' });
   });
 
   it('shows a delivery that failed, and sends it once more', async () => {
@@ -119,14 +126,16 @@ describe('the page of endpoints', function () {
     await failed.getByText('Failed', { exact: true }).waitFor();
     await failed.getByText('the receiver answers with status 410').waitFor();
     expect(await violationsInBothSchemes(page, 'deliveries')).to.deep.equal([]);
+    expect(await beyondAPhone(page, 'deliveries')).to.deep.equal([]);
     receiver.react = () => ({ status: 200 });
     await failed.getByRole('button', { name: /^Send once more/ }).click();
     await failed.getByText('Delivered', { exact: true }).waitFor();
     await failed.getByText(/^status 200 in/).waitFor();
+    await closeByEscape(page);
+    await dialog('Deliveries to On call').waitFor({ state: 'hidden' });
   });
 
   it('disables an endpoint, rotates its secret, and shows why a change is refused', async () => {
-    await page.goto(session.at('alerts?tab=endpoints'));
     await choose('On call', 'Disable');
     await row('On call').getByText('Disabled', { exact: true }).waitFor();
     await choose('On call', 'Rotate the secret');
@@ -151,7 +160,7 @@ describe('the page of endpoints', function () {
       error: { json: { message: 'It was not to be.', code: -32_600, data: { code: 'BAD_REQUEST' } } },
     };
     await page.route(failing, (route) => route.fulfill({ status: 400, json: refusal }));
-    await page.goto(session.at('alerts?tab=endpoints'));
+    await page.goto(session.at('alerts?tab=endpoints'), LOAD);
     const alert = page.getByRole('alert');
     await alert.getByRole('heading', { name: 'Endpoints could not be shown' }).waitFor();
     await alert.getByText('It was not to be.').waitFor();
@@ -160,15 +169,6 @@ describe('the page of endpoints', function () {
     await row('On call').waitFor();
     // The browser itself notes the failed requests.
     errors.splice(0);
-  });
-
-  it('fits a phone', async () => {
-    await page.goto(session.at('alerts?tab=endpoints'));
-    await row('On call').waitFor();
-    expect(await beyondAPhone(page, 'endpoints')).to.deep.equal([]);
-    await choose('On call', 'Show deliveries and test');
-    await dialog('Deliveries to On call').getByRole('listitem').first().waitFor();
-    expect(await beyondAPhone(page, 'deliveries')).to.deep.equal([]);
   });
 
   it('shows viewers what there is, and lets editors make endpoints of their environment', async () => {
@@ -188,7 +188,6 @@ describe('the page of endpoints', function () {
   });
 
   it('deletes an endpoint', async () => {
-    await page.goto(session.at('alerts?tab=endpoints'));
     await choose('On call', 'Delete');
     await dialog('Delete On call').getByRole('button', { name: 'Delete the endpoint' }).click();
     await row('On call').waitFor({ state: 'detached' });

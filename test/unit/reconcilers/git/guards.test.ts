@@ -122,6 +122,13 @@ describe('guards', () => {
     ]);
   });
 
+  it('tell what there is to look at in a first plan', () => {
+    const results = evaluateGuards(planOf(1), { ...facts, firstPlan: true }, open, '');
+    expect(results.find(({ guard }) => guard === 'firstPlan')?.message).to.match(
+      /the environment holds objects already: look at what it would do to them$/,
+    );
+  });
+
   it('let a plan through that was approved, and no other', () => {
     const size = fc.record({ deletes: fc.integer({ min: 1, max: 6 }), creates: fc.nat(3) });
     const binding = { mode: 'sync' as const, begunAt: new Date() };

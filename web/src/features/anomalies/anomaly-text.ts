@@ -1,7 +1,7 @@
 /** How anomalies are worded and coloured. */
 import type { Anomaly, AnomalyMetric, AnomalySeverity } from '../../../../schemas/api/insight/anomalies.ts';
 import type { Tone } from '../../ui/primitives/tone.ts';
-import { formatLatency, formatRate } from '../../ui/text/format.ts';
+import { formatLatency, formatRate, plural } from '../../ui/text/format.ts';
 
 export const SEVERITY_TONES: Readonly<Record<AnomalySeverity, Tone>> = {
   info: 'unknown',
@@ -38,3 +38,15 @@ export const expectedText = ({
   expectedHigh,
 }: Pick<Anomaly, 'metric' | 'expectedLow' | 'expectedHigh'>): string =>
   `${valueText(metric, expectedLow)} to ${valueText(metric, expectedHigh)}`;
+
+/** Of a list without anomalies. `hasOthers`: of another status. */
+export const emptyText = (hasOthers: boolean): string =>
+  hasOthers
+    ? 'No anomaly is open. Those that were acknowledged or dismissed are under All.'
+    : 'Nothing unusual was seen. Events, errors and latency are compared every five minutes with what they usually are at this time, once a day of them is known.';
+
+/** What stands beside a pipeline, and what it means. */
+export const openText = (count: number, severity: AnomalySeverity): { shown: string; tip: string } => ({
+  shown: `${count} ${SEVERITY_LABELS[severity]}`,
+  tip: `${plural(count, 'open anomaly', 'open anomalies')}, the worst one is ${severity}`,
+});

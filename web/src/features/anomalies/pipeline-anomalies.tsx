@@ -15,7 +15,7 @@ import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { shortCommit } from '../../ui/text/format.ts';
 import { anomalyQueries, MAX_SHOWN } from './anomaly-queries.ts';
-import { expectedText, valueText, whatText } from './anomaly-text.ts';
+import { emptyText, expectedText, valueText, whatText } from './anomaly-text.ts';
 import './anomalies.css';
 import { SeverityBadge } from './severity-badge.tsx';
 
@@ -46,16 +46,8 @@ export const PipelineAnomalies = ({ pipeline }: { pipeline: { id: string; name: 
   );
 };
 
-/** `hasOthers`: of another status. */
 const AnomalyList = ({ page, hasOthers }: { page: AnomalyPage; hasOthers: boolean }) => {
-  if (page.anomalies.length === 0)
-    return (
-      <p className="muted anomalies-empty">
-        {hasOthers
-          ? 'No anomaly is open. Those that were acknowledged or dismissed are under All.'
-          : 'Nothing unusual was seen. Events, errors and latency are compared every five minutes with what they usually are at this time, once a day of them is known.'}
-      </p>
-    );
+  if (page.anomalies.length === 0) return <p className="muted anomalies-empty">{emptyText(hasOthers)}</p>;
   return (
     <>
       <ul className="anomalies" aria-label="Anomalies">

@@ -5,9 +5,8 @@ import { Link } from 'react-router';
 import type { AnomalySeverity } from '../../../../schemas/api/insight/anomalies.ts';
 import { paths } from '../../app/paths.ts';
 import { Badge } from '../../ui/primitives/badge.tsx';
-import { plural } from '../../ui/text/format.ts';
 import { anomalyQueries } from './anomaly-queries.ts';
-import { SEVERITY_LABELS, SEVERITY_TONES } from './anomaly-text.ts';
+import { openText, SEVERITY_TONES } from './anomaly-text.ts';
 
 export interface OpenAnomalies {
   count: number;
@@ -38,8 +37,7 @@ interface Props {
 
 export const PipelineBadge = ({ env, pipeline, open }: Props) => {
   if (!open) return <span className="muted">–</span>;
-  const shown = `${open.count} ${SEVERITY_LABELS[open.severity]}`;
-  const tip = `${plural(open.count, 'open anomaly', 'open anomalies')}, the worst one is ${open.severity}`;
+  const { shown, tip } = openText(open.count, open.severity);
   return (
     <Link
       to={paths.pipeline(env, pipeline.id, { tab: 'metrics' })}

@@ -6,7 +6,14 @@ import { LabelEditor } from '../../../ui/form/label-editor.tsx';
 import { type LabelRow, labelsOf, problemOfRows } from '../../../ui/form/label-rows.ts';
 import { Button } from '../../../ui/primitives/button.tsx';
 import { plural } from '../../../ui/text/format.ts';
-import { type CanaryDraft, canaryProblem, type Split, suggestLabels, windowProblem } from './canary-match.ts';
+import {
+  type CanaryDraft,
+  canaryProblem,
+  type Split,
+  splitText,
+  suggestLabels,
+  windowProblem,
+} from './canary-match.ts';
 
 /** As it is typed. */
 export interface CanaryRows extends Omit<CanaryDraft, 'selector'> {
@@ -96,18 +103,12 @@ export const CanaryFields = ({ value, onChange, nodes, split }: Props) => {
   );
 };
 
-const MAX_NAMES = 6;
-
 /** Counted again as the user types, and as nodes come and go. */
 const Matching = ({ split, rows }: Pick<Props, 'split'> & Pick<CanaryRows, 'rows'>) => {
   const problem = problemOfRows(rows) || canaryProblem(split, labelsOf(rows));
-  const { canary, rest } = split;
-  const names = canary.slice(0, MAX_NAMES).map(({ name }) => name);
-  const more = canary.length - names.length;
   return (
     <Notice icon={problem ? 'warning' : 'fleet'} tone={problem ? 'held' : 'moving'} role="status">
-      {problem ||
-        `${plural(canary.length, 'node')} of ${canary.length + rest.length} ${canary.length === 1 ? 'tries' : 'try'} it first: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}. ${plural(rest.length, 'node')} ${rest.length === 1 ? 'goes' : 'go'} on as ${rest.length === 1 ? 'it is' : 'they are'} until then.`}
+      {problem || splitText(split)}
     </Notice>
   );
 };

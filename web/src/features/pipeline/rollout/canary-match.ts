@@ -1,6 +1,7 @@
 /** Which nodes of a pipeline a canary selector means: the rule by which the server serves them. */
 import type { LabelMap } from '../../../../../schemas/api/common.ts';
 import { matchesSelector } from '../../../../../schemas/pipelines/selector.ts';
+import { plural } from '../../../ui/text/format.ts';
 
 interface Labelled {
   id: string;
@@ -28,6 +29,17 @@ export function canaryProblem({ canary, rest }: Split<unknown>, selector: LabelM
   if (rest.length === 0)
     return 'Every node of this pipeline carries these labels: nothing would be left to compare with.';
   return '';
+}
+
+const MAX_NAMES = 6;
+
+/** Of a selector that has no problem. */
+export function splitText({ canary, rest }: Split<{ name: string }>): string {
+  const names = canary.slice(0, MAX_NAMES).map(({ name }) => name);
+  const more = canary.length - names.length;
+  const first = `${plural(canary.length, 'node')} of ${canary.length + rest.length} ${canary.length === 1 ? 'tries' : 'try'} it first`;
+  const others = rest.length === 1 ? '1 node goes on as it is' : `${rest.length} nodes go on as they are`;
+  return `${first}: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}. ${others} until then.`;
 }
 
 export interface Suggestion {
