@@ -98,7 +98,10 @@ describe('what alert rules of a plan would have done', () => {
 
   it('is not waited for without end', async () => {
     env.commit({ hot: rule('hot', BUSY) });
-    const silent: MinuteStore = { ...scene.services.minutes, readBreaches: () => new Promise<never>(() => {}) };
+    const silent: MinuteStore = {
+      ...scene.services.minutes,
+      readBreaches: () => new Promise<never>(() => {}),
+    };
     const found = await plan({ minutes: silent }, createPlanner({ previewMs: 50 }));
     expect(previewOf(found, 'hot')).to.equal(null);
   });
