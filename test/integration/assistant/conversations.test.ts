@@ -1,8 +1,20 @@
 /** Conversations with the assistant: streamed, stopped, kept, and private; what they propose is checked before it is shown. */
 import { expect } from 'chai';
+import {
+  type AnswerEvent,
+  askOperationOf,
+  readQuestion,
+  writeAnswer,
+} from '../../../controller/pipelines/assistant/index.ts';
+import { writeAudit } from '../../../controller/platform/operation/audit-writer.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
+import { createExecute } from '../../../controller/platform/operation/execute.ts';
+import { type Bus, createBus } from '../../../controller/platform/runtime/bus.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { Conversation } from '../../../schemas/api/pipelines/conversations.ts';
 import { chat, openChat } from '../../support/clients/ai-chat.ts';
 import { useController, useReplica } from '../../support/harness/controller.ts';
+import { QUIET } from '../../support/harness/platform.ts';
 import { until } from '../../support/harness/until.ts';
 import { PROVIDER_KEY, suggest, useAssisted } from '../../support/scenes/assisted.ts';
 import { callProcedure, expectRefused } from '../../support/users/person.ts';
@@ -293,5 +305,97 @@ describe('conversations with the assistant', function () {
       404,
     );
     expect(await configOf('mark'), 'marking changes no graph').to.deep.equal({ source: '.seen = true' });
+  });
+
+  /** Time stands still where the signal has to do it; where the signal is lost, time alone moves. */
+  describe('that are stopped at another controller', () => {
+    const execute = createExecute(writeAudit);
+
+    /** Written here by this controller's own parts, up to a provider that sends a part of it and then nothing. */
+    async function writeHere(bus?: Bus) {
+      const clock = manualClock(Date.now());
+      const own = test.controller.systemContext('test');
+      const row = await test.db('users').where({ email: teams.editor.email }).first('id', 'email', 'name');
+      if (!row) throw new Error('there is no editor');
+      const ctx: Context = {
+        ...{ ...own, clock, services: { ...own.services, ...(bus ? { bus } : {}) } },
+        actor: {
+          ...{ type: 'user', userId: row.id, email: row.email, name: row.name, isSuperAdmin: false },
+          ...{ roles: new Map([[teams.ours.teamId, 'EDITOR']]), sessionId: 'test', requiredAction: null },
+        },
+      };
+      const question = {
+        ...{ conversation: 'pipeline' as const, pipelineId: drawn.pipelineId, message: 'What does it do?' },
+      };
+      provider.script([{ text: 'Half of it' }, { stall: true }]);
+      const asked = await execute(askOperationOf('pipeline'), ctx, question);
+      const events: AnswerEvent[] = [];
+      const state = { ended: false };
+      void writeAnswer(ctx, asked, await readQuestion(ctx, question), (one) => events.push(one)).then(() => {
+        state.ended = true;
+      });
+      const text = () => events.map((one) => (one.event === 'delta' ? one.data.text : '')).join('');
+      await until(() => text() === 'Half of it', { what: 'the first half' });
+      return { ...asked, clock, state, last: () => events.at(-1) };
+    }
+
+    const stopThere = async (conversationId: string): Promise<void> => {
+      const input = { pipelineId: drawn.pipelineId, conversationId };
+      const { cookie } = teams.editor;
+      const { output } = await callProcedure(other.url, 'mutation', 'ai.stop', input, { cookie });
+      expect(output).to.deep.equal({ stopping: true });
+    };
+    const storedMessage = (id: string) => test.db('ai_messages').where({ id }).first('state', 'content');
+
+    it('end at once by a signal', async () => {
+      const answer = await writeHere();
+      await stopThere(answer.conversationId);
+      await until(() => answer.state.ended, { what: 'the answer to be stopped while time stands still' });
+      expect(answer.last())
+        .to.deep.include({ event: 'done' })
+        .and.nested.include({ 'data.state': 'stopped' });
+      expect(await storedMessage(answer.messageId)).to.deep.equal({
+        state: 'stopped',
+        content: 'Half of it',
+      });
+      await until(() => provider.last.isClosedEarly, { what: "the end of the provider's request" });
+    });
+
+    it('end within 5 s where the signal is lost, and are not stopped by a signal about another', async () => {
+      // Never connected: it hears nobody, as a bus whose connection is broken.
+      const deaf = createBus({ url: test.databaseUrl, log: QUIET });
+      const answer = await writeHere(deaf);
+      await deaf.publish(test.db, { type: 'ai-stop', messageId: 'another' });
+      await stopThere(answer.conversationId);
+      answer.clock.advance(4_999);
+      expect((await storedMessage(answer.messageId))?.state, 'nobody has looked at the row').to.equal(
+        'running',
+      );
+      expect(answer.state.ended).to.equal(false);
+      answer.clock.advance(1);
+      await until(() => answer.state.ended, { what: 'the row to be looked at after 5 s' });
+      expect(answer.last()).to.nested.include({ 'data.state': 'stopped' });
+      expect(await storedMessage(answer.messageId)).to.deep.equal({
+        state: 'stopped',
+        content: 'Half of it',
+      });
+    });
+
+    it('go on where nobody stops them, and are stored as they come', async () => {
+      const answer = await writeHere();
+      for (const round of [1, 2, 3]) {
+        await test.db('ai_messages').where({ id: answer.messageId }).update({ content: '' });
+        await until(
+          async () => {
+            answer.clock.advance(1_000);
+            return (await storedMessage(answer.messageId))?.content === 'Half of it';
+          },
+          { what: `the answer to be stored for the ${round}. time` },
+        );
+      }
+      expect(answer.state.ended).to.equal(false);
+      await stopThere(answer.conversationId);
+      await until(() => answer.state.ended, { what: 'the answer to be stopped' });
+    });
   });
 });
