@@ -7,8 +7,8 @@ import { GitClient } from '../../support/clients/git-client.ts';
 import { patient } from '../../support/harness/patience.ts';
 import { useConfigRepository } from '../../support/scenes/config-repository.ts';
 
-const WRITERS = 12;
-const PUSHES = 8;
+const WRITERS = 8;
+const PUSHES = 4;
 const HEADGATE = { name: 'Headgate', email: 'headgate@localhost' };
 const signal = new AbortController().signal;
 
@@ -42,7 +42,7 @@ describe('commits on one branch at once', () => {
     this.timeout(60_000);
     const begun = Date.now();
     const writes = Array.from({ length: WRITERS }, (_, n) =>
-      // Four replicas of the controller, each with a few environments.
+      // Four replicas of the controller, each with two environments.
       commitOnto({
         ...writer(n % 4),
         branch: 'main',
