@@ -1,7 +1,6 @@
 /** Why buttons are disabled: by the role of a user, and by what git describes. */
 import { expect } from 'chai';
 import { ADMIN_REASON, whyNot } from '../../../web/src/app/permissions.ts';
-import { NODE_ACTIONS } from '../../../web/src/features/fleet/nodes/node-actions.ts';
 import {
   deployFixed,
   GIT_REASON,
@@ -24,11 +23,6 @@ describe('what a role may do', () => {
       if (says instanceof RegExp) expect(reason).to.match(says);
       else expect(reason).to.equal(says);
     });
-
-  it('is for an ADMIN alone where the agent of a node is updated or restarted, or its token revoked', () => {
-    const withheld = Object.entries(NODE_ACTIONS).filter(([, { needs }]) => whyNot('EDITOR', needs) !== null);
-    expect(withheld.map(([kind]) => kind)).to.deep.equal(['update', 'restart', 'revoke']);
-  });
 });
 
 describe('whether a pipeline may be changed here', () => {
