@@ -1,9 +1,10 @@
-/** Pipelines that people make: from the list and on their own page, beside one that git describes. */
+/** Pipelines that people make, from the list and on their own page, beside one that git describes; the node is played. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../../controller/demo/client.ts';
 import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
-import { ENGINE } from '../../../support/agents/node-agent.ts';
+import { enrollNode, heartbeat, type TestNode } from '../../../support/agents/agent-client.ts';
+import { acceptingEngine } from '../../../support/fixtures/engine-schema/scripted-engine.ts';
 import { component, soundGraph } from '../../../support/fixtures/graphs.ts';
 import { namedPipeline } from '../../../support/fixtures/pipelines.ts';
 import { until } from '../../../support/harness/until.ts';
@@ -18,23 +19,26 @@ import {
 } from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
-/** Of no node, so that no engine starts. */
+/** Of no node. */
 const NOWHERE = { role: 'nowhere' };
 
 describe('pipelines made by hand', function () {
   this.timeout(240_000);
+  const engine = acceptingEngine();
   let session: SiteSession;
   let api: ApiClient;
   let page: Page;
   let errors: string[];
+  let node: TestNode;
   let env: string;
   let lab: string;
   let production: string;
 
   before(async () => {
     session = await openSite({
-      fleet: { pollIntervalMs: 1_000 },
-      controller: { variables: { HEADGATE_ENGINE_BIN: ENGINE } },
+      // One heartbeat holds until the next one.
+      fleet: { pollIntervalMs: 600_000 },
+      controller: { variables: { HEADGATE_ENGINE_BIN: engine.bin } },
     });
     ({ page } = session);
     env = session.site.environmentId;
@@ -46,9 +50,13 @@ describe('pipelines made by hand', function () {
     lab = await another('lab');
     production = await another('production');
     await pipelineInGit(session.site);
-    await session.site.agent();
+    node = await enrollNode(session.url, await session.site.enrollmentToken(), { hostname: 'edge-1' });
+    await node.heartbeat(heartbeat());
   });
-  after(() => session?.close());
+  after(async () => {
+    await session?.close();
+    engine.remove();
+  });
   afterEach(() => expect(errors.splice(0)).to.deep.equal([]));
 
   async function made(name: string, graph = soundGraph(), environmentId = env): Promise<string> {
@@ -56,10 +64,19 @@ describe('pipelines made by hand', function () {
     await api.mutate('pipeline.saveGraph', { pipelineId: id, ...graph });
     return id;
   }
-  async function madeForNoNode(name: string, graph = soundGraph()): Promise<string> {
-    const id = await made(name, graph);
+  async function madeForNoNode(name: string): Promise<string> {
+    const id = await made(name);
     await api.mutate('pipeline.update', { id, nodeSelector: NOWHERE });
     return id;
+  }
+  /** What the only node reports once the version is deployed. */
+  async function runs(pipelineId: string, version: number): Promise<void> {
+    const isDeployed = async () => (await stored(pipelineId)).deployedVersionNumber === version;
+    await until(isDeployed, { what: `version ${version} to be deployed` });
+    const body = heartbeat({ pipelines: [{ pipelineId, version, status: 'RUNNING' }] });
+    const isTaken = async () =>
+      (await node.heartbeat(body)).json<{ rejected?: object[] }>().rejected === undefined;
+    await until(isTaken, { what: 'the heartbeat to be taken' });
   }
   const stored = (id: string) => api.query<Pipeline>('pipeline.get', { id });
   const dialog = (name: string | RegExp): Locator => page.getByRole('dialog', { name });
@@ -151,6 +168,7 @@ describe('pipelines made by hand', function () {
       await isUsable('the deploy');
       await form.getByLabel('What changed, and why').fill('The first one');
       await form.getByRole('button', { name: 'Deploy version 1 to 1 node' }).click();
+      await runs(id, 1);
       await form.getByText('Version 1 runs on 1 node.').waitFor();
       await form.getByRole('group', { name: 'Gate of turns' }).getByText('v1').nth(2).waitFor();
       await form.getByRole('button', { name: 'Done' }).click();
@@ -167,6 +185,7 @@ describe('pipelines made by hand', function () {
       const form = dialog('Deploy turns');
       await form.getByRole('region', { name: 'What changes' }).getByText('.seen = "second"').waitFor();
       await form.getByRole('button', { name: 'Deploy version 2 to 1 node' }).click();
+      await runs(id, 2);
       await form.getByText('Version 2 runs on 1 node.').waitFor();
       await form.getByRole('button', { name: 'Done' }).click();
 
@@ -184,6 +203,7 @@ describe('pipelines made by hand', function () {
       await change.getByText('.seen = true').waitFor();
       await isUsable('the rollback');
       await back.getByRole('button', { name: 'Roll back to version 1' }).click();
+      await runs(id, 3);
       await back.getByText('Version 3 runs on 1 node.').waitFor();
       expect((await stored(id)).nodes.find(({ componentKey }) => componentKey === 'mark')?.config).to.include(
         {
