@@ -60,22 +60,29 @@ describe('a manifest that no engine runs', function () {
 
 describe('options by the schema of an engine', function () {
   this.timeout(30_000);
-  const found = async (of: Definition, validate?: string) => {
-    const scripted = scriptedEngine(validate);
-    const engine = createEngineChecks({ engineBin: scripted.bin, log: createLogger('silent') });
-    try {
-      const engineLevel = { configYaml: compile(of).configYaml };
-      return await checkPipeline(of, {
-        secrets: new Set(['SVC_SECRET_N']),
-        engine,
-        nodeEngines: [],
-        engineLevel,
-      });
-    } finally {
+  /** By what they answer to `validate`. */
+  const engines = new Map<string | undefined, { engine: Engine; remove: () => void }>();
+  after(async () => {
+    for (const { engine, remove } of engines.values()) {
       await engine.stop();
-      scripted.remove();
+      remove();
     }
+  });
+  const engineThat = (validate?: string): Engine => {
+    const known = engines.get(validate);
+    if (known) return known.engine;
+    const { bin, remove } = scriptedEngine(validate);
+    const engine = createEngineChecks({ engineBin: bin, log: createLogger('silent') });
+    engines.set(validate, { engine, remove });
+    return engine;
   };
+  const found = (of: Definition, validate?: string) =>
+    checkPipeline(of, {
+      secrets: new Set(['SVC_SECRET_N']),
+      engine: engineThat(validate),
+      nodeEngines: [],
+      engineLevel: { configYaml: compile(of).configYaml },
+    });
   const sources = { in: { type: 'demo_logs', format: 'json' } };
   const sink = (options: Record<string, unknown>) =>
     definition({
