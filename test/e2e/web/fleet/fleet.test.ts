@@ -356,13 +356,14 @@ describe('the pages of nodes', function () {
         .db('team_members')
         .whereIn('user_id', session.site.db('users').where({ email: 'editor@example.org' }).select('id'))
         .update({ role: 'VIEWER' });
-      await user.goto(session.at('fleet'), LOAD);
+      await user.goto(session.at('fleet?new=node'), LOAD);
       await settles(() => user.getByRole('button', { name: 'Add by hand' }).isDisabled(), true);
       await user.getByRole('checkbox', { name: 'Select hub-1' }).check();
       const bar = user.getByRole('region', { name: 'Selected nodes' });
       await settles(() => bar.getByRole('button', { name: 'Delete' }).isDisabled(), true);
       await user.goto(session.at(`fleet/${idOf('hub-1')}?do=maintenance`));
       await user.getByRole('heading', { name: 'hub-1', level: 1 }).waitFor();
+      await settles(() => user.getByRole('button', { name: 'Edit labels' }).isDisabled(), true);
       await settles(() => user.getByRole('button', { name: 'Put into maintenance' }).isDisabled(), true);
       expect(await user.getByRole('dialog').count()).to.equal(0);
       await user.getByRole('button', { name: 'Actions on hub-1' }).click();
