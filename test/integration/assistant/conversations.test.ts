@@ -307,14 +307,10 @@ describe('conversations with the assistant', function () {
     expect(await configOf('mark'), 'marking changes no graph').to.deep.equal({ source: '.seen = true' });
   });
 
-  describe('an answer that is stopped at another controller', function () {
-    this.timeout(60_000);
+  /** Time stands still where the signal has to do it; where the signal is lost, time alone moves. */
+  describe('that are stopped at another controller', () => {
     const execute = createExecute(writeAudit);
 
-    // The first one loads the compiler of VRL, which takes seconds.
-    before(() =>
-      teams.editor.mutate('ai.previewContext', { conversation: 'pipeline', pipelineId: drawn.pipelineId }),
-    );
     /** Written here by this controller's own parts, up to a provider that sends a part of it and then nothing. */
     async function writeHere(bus?: Bus) {
       const clock = manualClock(Date.now());
@@ -349,42 +345,50 @@ describe('conversations with the assistant', function () {
       const { output } = await callProcedure(other.url, 'mutation', 'ai.stop', input, { cookie });
       expect(output).to.deep.equal({ stopping: true });
     };
-    const stored = (id: string) => test.db('ai_messages').where({ id }).first('state', 'content');
+    const storedMessage = (id: string) => test.db('ai_messages').where({ id }).first('state', 'content');
 
-    it('ends at once by a signal', async () => {
+    it('end at once by a signal', async () => {
       const answer = await writeHere();
       await stopThere(answer.conversationId);
       await until(() => answer.state.ended, { what: 'the answer to be stopped while time stands still' });
       expect(answer.last())
         .to.deep.include({ event: 'done' })
         .and.nested.include({ 'data.state': 'stopped' });
-      expect(await stored(answer.messageId)).to.deep.equal({ state: 'stopped', content: 'Half of it' });
+      expect(await storedMessage(answer.messageId)).to.deep.equal({
+        state: 'stopped',
+        content: 'Half of it',
+      });
       await until(() => provider.last.isClosedEarly, { what: "the end of the provider's request" });
     });
 
-    it('ends within 5 s where the signal is lost, and is not stopped by a signal about another', async () => {
+    it('end within 5 s where the signal is lost, and are not stopped by a signal about another', async () => {
       // Never connected: it hears nobody, as a bus whose connection is broken.
       const deaf = createBus({ url: test.databaseUrl, log: QUIET });
       const answer = await writeHere(deaf);
       await deaf.publish(test.db, { type: 'ai-stop', messageId: 'another' });
       await stopThere(answer.conversationId);
       answer.clock.advance(4_999);
-      expect((await stored(answer.messageId))?.state, 'nobody has looked at the row').to.equal('running');
+      expect((await storedMessage(answer.messageId))?.state, 'nobody has looked at the row').to.equal(
+        'running',
+      );
       expect(answer.state.ended).to.equal(false);
       answer.clock.advance(1);
       await until(() => answer.state.ended, { what: 'the row to be looked at after 5 s' });
       expect(answer.last()).to.nested.include({ 'data.state': 'stopped' });
-      expect(await stored(answer.messageId)).to.deep.equal({ state: 'stopped', content: 'Half of it' });
+      expect(await storedMessage(answer.messageId)).to.deep.equal({
+        state: 'stopped',
+        content: 'Half of it',
+      });
     });
 
-    it('goes on where nobody stops it, and is stored as it comes', async () => {
+    it('go on where nobody stops them, and are stored as they come', async () => {
       const answer = await writeHere();
       for (const round of [1, 2, 3]) {
         await test.db('ai_messages').where({ id: answer.messageId }).update({ content: '' });
         await until(
           async () => {
             answer.clock.advance(1_000);
-            return (await stored(answer.messageId))?.content === 'Half of it';
+            return (await storedMessage(answer.messageId))?.content === 'Half of it';
           },
           { what: `the answer to be stored for the ${round}. time` },
         );

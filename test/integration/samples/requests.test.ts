@@ -198,6 +198,7 @@ describe('samples of events', () => {
     for (const { status, told } of [
       { status: 'CRASHED', told: 'node-1 reports that the engine has crashed' },
       { status: 'STARTING', told: 'node-1 is still starting it' },
+      { status: 'STOPPED', told: 'node-1 has stopped it' },
     ])
       it(`where it is ${status}`, async () => {
         await report(test, at.node, at.pipelineId, status);

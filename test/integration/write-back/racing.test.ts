@@ -8,7 +8,7 @@ import { patient } from '../../support/harness/patience.ts';
 import { useConfigRepository } from '../../support/scenes/config-repository.ts';
 
 const WRITERS = 8;
-const PUSHES = 5;
+const PUSHES = 4;
 const HEADGATE = { name: 'Headgate', email: 'headgate@localhost' };
 const signal = new AbortController().signal;
 

@@ -5,7 +5,7 @@ import type { AlertSilence } from '../../../schemas/api/insight/alerts.ts';
 import { git } from '../../support/clients/fast-import.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { useEachGitBinding } from '../../support/scenes/git-binding.ts';
+import { useGitBinding } from '../../support/scenes/git-binding.ts';
 import { refusal, useTestEnvironments } from '../../support/scenes/places.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,7 +30,7 @@ interface Became {
 describe('a silence that git describes', () => {
   const test = useController();
   const places = useTestEnvironments(test);
-  const place = useEachGitBinding(test, places, FILES);
+  const place = useGitBinding(test, places, FILES);
   const end = <Answer = Became>(id: string) => place.editor.mutate<Answer>('alert.endSilence', { id });
   const list = () =>
     place.viewer.query<AlertSilence[]>('alert.listSilences', { environmentId: place.environmentId });
@@ -55,55 +55,6 @@ describe('a silence that git describes', () => {
       `PRECONDITION_FAILED: The silence "disks" is described in git (${place.folder}/alerts/quiet.yaml:1); change it there and push, and it follows`,
     );
     expect((await find('disks'))?.status).to.equal('active');
-  });
-
-  it('is ended by a commit of its end alone', async () => {
-    await place.policy({ uiEdits: 'commit' });
-    const id = await place.idOf('alert_silences', 'disks');
-    const { committed } = await end(id);
-    const [before, after] = changed(committed.sha);
-    expect(before).to.equal(`-  endsAt: "${END}"   # two blanks too many`);
-    expect(after).to.match(/^\+ {2}endsAt: "20\d\d-[0-9TZ:.-]+" {3}# two blanks too many$/);
-    expect(git(place.gitdir, 'log', '-1', '--format=%B')).to.equal(
-      'Change endsAt of the silence disks\n\nHeadgate-Operation: alert.endSilence',
-    );
-    await place.applied(committed.sha);
-    const ended = await find('disks');
-    expect(ended).to.include({ id, status: 'ended', managedBy: 'git' });
-    // Again: nothing is left to do.
-    expect(await end<AlertSilence>(id)).to.deep.equal(ended);
-    expect(place.head()).to.equal(committed.sha);
-  });
-
-  it('that has not begun is taken out of git', async () => {
-    await place.policy({ uiEdits: 'commit' });
-    const { committed } = await end(await place.idOf('alert_silences', 'later'));
-    expect(git(place.gitdir, 'log', '-1', '--format=%s')).to.equal('Delete the silence later');
-    expect(changed(committed.sha)).to.deep.equal(
-      LATER.trimEnd()
-        .split('\n')
-        .map((line) => `-${line}`),
-    );
-    await until(async () => (await find('later')) === undefined, { what: 'it to be pruned' });
-  });
-
-  it('is ended by a proposal', async () => {
-    await place.policy({ uiEdits: 'propose' });
-    const { proposed } = await end(await place.idOf('alert_silences', 'disks'));
-    expect(proposed.branch).to.match(/^headgate\/silence\/disks-[0-9a-z]{8}$/);
-    expect(place.read('alerts/quiet.yaml', proposed.branch)).not.to.contain(END);
-    expect((await find('disks'))?.status).to.equal('active');
-  });
-
-  it('wakes the evaluation of its environment when it is applied', async () => {
-    const woken: string[] = [];
-    const { bus } = test.controller.systemContext('test').services;
-    const stop = bus.on('wake', ({ loop, key }) => {
-      if (loop === 'alerts') woken.push(key);
-    });
-    await place.apply({ 'alerts/quiet.yaml': silence('disks').replace('r7', 'r8') });
-    await until(async () => woken.includes(place.environmentId), { what: 'the loop of alerts was woken' });
-    stop();
   });
 
   it('is exported as it was written, and those that have ended are not', async () => {
@@ -149,5 +100,54 @@ spec:
     expect(text(`silences/silence-${hand.id.toLowerCase()}.yaml`)).to.contain(
       `  startsAt: ${wanted.startsAt}\n  endsAt: ${wanted.endsAt}\n`,
     );
+  });
+
+  it('is ended by a proposal', async () => {
+    await place.policy({ uiEdits: 'propose' });
+    const { proposed } = await end(await place.idOf('alert_silences', 'disks'));
+    expect(proposed.branch).to.match(/^headgate\/silence\/disks-[0-9a-z]{8}$/);
+    expect(place.read('alerts/quiet.yaml', proposed.branch)).not.to.contain(END);
+    expect((await find('disks'))?.status).to.equal('active');
+  });
+
+  it('wakes the evaluation of its environment when it is applied', async () => {
+    const woken: string[] = [];
+    const { bus } = test.controller.systemContext('test').services;
+    const stop = bus.on('wake', ({ loop, key }) => {
+      if (loop === 'alerts') woken.push(key);
+    });
+    await place.apply({ 'alerts/quiet.yaml': silence('disks').replace('r7', 'r8') });
+    await until(async () => woken.includes(place.environmentId), { what: 'the loop of alerts was woken' });
+    stop();
+  });
+
+  it('is ended by a commit of its end alone', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const id = await place.idOf('alert_silences', 'disks');
+    const { committed } = await end(id);
+    const [before, after] = changed(committed.sha);
+    expect(before).to.equal(`-  endsAt: "${END}"   # two blanks too many`);
+    expect(after).to.match(/^\+ {2}endsAt: "20\d\d-[0-9TZ:.-]+" {3}# two blanks too many$/);
+    expect(git(place.gitdir, 'log', '-1', '--format=%B')).to.equal(
+      'Change endsAt of the silence disks\n\nHeadgate-Operation: alert.endSilence',
+    );
+    await place.applied(committed.sha);
+    const ended = await find('disks');
+    expect(ended).to.include({ id, status: 'ended', managedBy: 'git' });
+    // Again: nothing is left to do.
+    expect(await end<AlertSilence>(id)).to.deep.equal(ended);
+    expect(place.head()).to.equal(committed.sha);
+  });
+
+  it('that has not begun is taken out of git', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const { committed } = await end(await place.idOf('alert_silences', 'later'));
+    expect(git(place.gitdir, 'log', '-1', '--format=%s')).to.equal('Delete the silence later');
+    expect(changed(committed.sha)).to.deep.equal(
+      LATER.trimEnd()
+        .split('\n')
+        .map((line) => `-${line}`),
+    );
+    await until(async () => (await find('later')) === undefined, { what: 'it to be pruned' });
   });
 });

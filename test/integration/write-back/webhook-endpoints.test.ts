@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '../../../schemas/api/insight/notifications
 import { git } from '../../support/clients/fast-import.ts';
 import { useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
-import { useEachGitBinding } from '../../support/scenes/git-binding.ts';
+import { useGitBinding } from '../../support/scenes/git-binding.ts';
 import { refusal, useTestEnvironments } from '../../support/scenes/places.ts';
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder as it is written in a manifest
@@ -32,8 +32,8 @@ interface Became {
 describe('a webhook endpoint that git describes', () => {
   const test = useController();
   const places = useTestEnvironments(test);
-  const place = useEachGitBinding(test, places, { 'README.md': 'Where alerts go.\n' });
-  beforeEach(async () => {
+  const place = useGitBinding(test, places, { 'README.md': 'Where alerts go.\n' });
+  before(async () => {
     const { environmentId } = place;
     await place.editor.mutate('secret.create', { environmentId, name: 'token', value: 'of the proxy' });
     await place.editor.mutate('secret.create', {
@@ -64,6 +64,40 @@ describe('a webhook endpoint that git describes', () => {
     );
   });
 
+  it('takes no secret into git, and nothing that git would not apply', async () => {
+    await place.policy({ uiEdits: 'commit' });
+    const before = place.head();
+    expect(await refused('chat', { url: 'https://127.0.0.1/T2' })).to.equal(
+      'PRECONDITION_FAILED: The address of "chat" is in the secret "chat", and git holds no values of secrets: change the value of that secret, or name another one in the manifest (urlRef)',
+    );
+    expect(await refused('hook', { hmacSecret: 'a secret of mine' })).to.equal(
+      'PRECONDITION_FAILED: "hook" is described in git, which holds no values of secrets: create a secret in Secrets and name it in the manifest (secretRef)',
+    );
+    const WRONG: [change: object, message: RegExp][] = [
+      [{ headers: { Authorization: 'Bearer hunter2' } }, /`headers.Authorization` holds a plain secret/],
+      [{ headers: { 'X-Key': TOKEN.replace('TOKEN', 'GONE') } }, /SVC_SECRET_GONE\} does not exist/],
+      [{ format: 'slack' }, /the address of the format slack is a secret/],
+      [{ format: 'pagerduty' }, /the format pagerduty needs one/],
+    ];
+    for (const [change, message] of WRONG) {
+      const answer = await refused('hook', change);
+      expect(answer).to.match(
+        /^PRECONDITION_FAILED: Nothing was written to git, for it would not be applied: /,
+      );
+      expect(answer).to.match(message);
+      expect(answer).not.to.contain('hunter2');
+    }
+    expect(place.head()).to.equal(before);
+  });
+
+  it('is changed by a proposal', async () => {
+    await place.policy({ uiEdits: 'propose' });
+    const { proposed } = await update('chat', { enabled: false });
+    expect(proposed.branch).to.match(/^headgate\/webhook-endpoint\/chat-[0-9a-z]{8}$/);
+    expect(place.read('alerts/chat.yaml', proposed.branch)).to.equal(`${CHAT}  enabled: false`);
+    expect(await find('chat')).to.include({ enabled: true });
+  });
+
   it('is changed by commits of what was meant, and deleted by one', async () => {
     await place.policy({ uiEdits: 'commit' });
     const { committed } = await update('hook', { url: 'https://127.0.0.1/inbox', enabled: false });
@@ -92,42 +126,9 @@ describe('a webhook endpoint that git describes', () => {
     await until(async () => (await find('chat')) === undefined, { what: 'it to be pruned' });
   });
 
-  it('is changed by a proposal', async () => {
-    await place.policy({ uiEdits: 'propose' });
-    const { proposed } = await update('chat', { enabled: false });
-    expect(proposed.branch).to.match(/^headgate\/webhook-endpoint\/chat-[0-9a-z]{8}$/);
-    expect(place.read('alerts/chat.yaml', proposed.branch)).to.equal(`${CHAT}  enabled: false`);
-    expect(await find('chat')).to.include({ enabled: true });
-  });
-
-  it('takes no secret into git, and nothing that git would not apply', async () => {
-    await place.policy({ uiEdits: 'commit' });
-    const before = place.head();
-    expect(await refused('chat', { url: 'https://127.0.0.1/T2' })).to.equal(
-      'PRECONDITION_FAILED: The address of "chat" is in the secret "chat", and git holds no values of secrets: change the value of that secret, or name another one in the manifest (urlRef)',
-    );
-    expect(await refused('hook', { hmacSecret: 'a secret of mine' })).to.equal(
-      'PRECONDITION_FAILED: "hook" is described in git, which holds no values of secrets: create a secret in Secrets and name it in the manifest (secretRef)',
-    );
-    const WRONG: [change: object, message: RegExp][] = [
-      [{ headers: { Authorization: 'Bearer hunter2' } }, /`headers.Authorization` holds a plain secret/],
-      [{ headers: { 'X-Key': TOKEN.replace('TOKEN', 'GONE') } }, /SVC_SECRET_GONE\} does not exist/],
-      [{ format: 'slack' }, /the address of the format slack is a secret/],
-      [{ format: 'pagerduty' }, /the format pagerduty needs one/],
-    ];
-    for (const [change, message] of WRONG) {
-      const answer = await refused('hook', change);
-      expect(answer).to.match(
-        /^PRECONDITION_FAILED: Nothing was written to git, for it would not be applied: /,
-      );
-      expect(answer).to.match(message);
-      expect(answer).not.to.contain('hunter2');
-    }
-    expect(place.head()).to.equal(before);
-  });
-
   it('keeps the secrets that it names from being deleted', async () => {
     const { environmentId } = place;
+    await place.apply({ 'alerts/chat.yaml': CHAT });
     const secrets = await place.editor.query<{ id: string; name: string; usedByEndpoints: string[] }[]>(
       'secret.list',
       { environmentId },

@@ -4,7 +4,7 @@ import type { OwnedTable } from '../../../controller/delivery/ownership/index.ts
 import { commit, git } from '../clients/fast-import.ts';
 import type { TestController } from '../harness/controller.ts';
 import { until } from '../harness/until.ts';
-import { useEach } from '../harness/use.ts';
+import { use } from '../harness/use.ts';
 import type { TestEnvironments } from './places.ts';
 
 export interface GitBindingScene extends TestEnvironments {
@@ -97,9 +97,5 @@ export async function bindToGit(
   };
 }
 
-/** A new one for each case. It is turned off afterwards: every push would be a pass of each. */
-export const useEachGitBinding = (...made: Parameters<typeof bindToGit>) =>
-  useEach(
-    () => bindToGit(...made),
-    ({ admin, environmentId }) => admin.mutate('gitSync.configure', { environmentId, mode: 'off' }),
-  );
+/** One for all cases. Each binding of a repository is read after every commit there, so several cost more than their number. */
+export const useGitBinding = (...made: Parameters<typeof bindToGit>) => use(() => bindToGit(...made));

@@ -5,16 +5,18 @@ interface Options {
   environmentId: string;
   nodes: number;
   pipelines: number;
+  /** The numbers of those that are not as they should be. */
+  odd?: { silent: number; crashed: number; behind: number };
 }
 
 /**
  * Nodes `node-0001` … that run every one of the pipelines `stream-01` …, with labels by which they fall into four
- * regions, but for: node 2,500 has not been heard of for an hour, stream-07 has crashed on node 1,234, and stream-42 is
- * at an older version on node 4,321. Reports lie an hour ahead, so that nodes stay healthy without heartbeats.
+ * regions, but for three odd ones: a silent node has not been heard of for an hour, stream-07 has crashed on another, and
+ * stream-42 is at an older version on a third. Reports lie an hour ahead, so that nodes stay healthy without heartbeats.
  */
 export async function writeLargeFleet(
   db: TestDb,
-  { environmentId, nodes, pipelines }: Options,
+  { environmentId, nodes, pipelines, odd = { silent: 2500, crashed: 1234, behind: 4321 } }: Options,
 ): Promise<void> {
   await db.raw(
     `INSERT INTO pipelines (id, environment_id, name, is_draft, latest_version_id, deployed_version_id, deployed_at)
@@ -39,18 +41,18 @@ export async function writeLargeFleet(
   await db.raw(
     `INSERT INTO node_reports (node_id, reported_at, agent_version, engine_version, deployment_mode, agent_labels)
      SELECT 'cnode' || lpad(n::text, 20, '0'),
-       CASE n WHEN 2500 THEN now() - interval '1 hour' ELSE now() + interval '1 hour' END, '0.6.0', 'vector 0.57.0',
+       CASE n WHEN :silent THEN now() - interval '1 hour' ELSE now() + interval '1 hour' END, '0.6.0', 'vector 0.57.0',
        'STANDALONE', jsonb_build_object('role', 'edge', 'region', 'r' || n % 4)
      FROM generate_series(1, :nodes) n`,
-    { nodes },
+    { nodes, silent: odd.silent },
   );
   await db.raw('INSERT INTO node_presence (node_id, heard_at) SELECT node_id, reported_at FROM node_reports');
   await db.raw(
     `INSERT INTO node_pipelines (node_id, pipeline_id, version, status, status_since, reported_at)
      SELECT 'cnode' || lpad(n::text, 20, '0'), 'cstream' || lpad(p::text, 18, '0'),
-       CASE WHEN n = 4321 AND p = 42 THEN 2 ELSE 3 END,
-       CASE WHEN n = 1234 AND p = 7 THEN 'CRASHED' ELSE 'RUNNING' END, now(), now() + interval '1 hour'
+       CASE WHEN n = :behind AND p = 42 THEN 2 ELSE 3 END,
+       CASE WHEN n = :crashed AND p = 7 THEN 'CRASHED' ELSE 'RUNNING' END, now(), now() + interval '1 hour'
      FROM generate_series(1, :nodes) n, generate_series(1, :pipelines) p`,
-    { nodes, pipelines },
+    { nodes, pipelines, crashed: odd.crashed, behind: odd.behind },
   );
 }

@@ -71,7 +71,7 @@ describe('a graph and its engine config', () => {
         expect(meaning(back)).to.deep.equal(meaning(graph));
         expect(yamlOf(back)).to.equal(yamlOf(graph));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 
@@ -81,7 +81,7 @@ describe('a graph and its engine config', () => {
         const text = yamlOf(graph);
         expect(parse(yamlOf(graphOfConfig(text, EMPTY)))).to.deep.equal(parse(text));
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

@@ -60,29 +60,29 @@ describe('a manifest that no engine runs', function () {
 
 describe('options by the schema of an engine', function () {
   this.timeout(30_000);
-  const checked = (engine: Engine, of: Definition) =>
+  /** By what they answer to `validate`. */
+  const engines = new Map<string | undefined, { engine: Engine; remove: () => void }>();
+  after(async () => {
+    for (const { engine, remove } of engines.values()) {
+      await engine.stop();
+      remove();
+    }
+  });
+  const engineThat = (validate?: string): Engine => {
+    const known = engines.get(validate);
+    if (known) return known.engine;
+    const { bin, remove } = scriptedEngine(validate);
+    const engine = createEngineChecks({ engineBin: bin, log: createLogger('silent') });
+    engines.set(validate, { engine, remove });
+    return engine;
+  };
+  const found = (of: Definition, validate?: string) =>
     checkPipeline(of, {
-      ...{ secrets: new Set(['SVC_SECRET_N']), engine, nodeEngines: [] },
+      secrets: new Set(['SVC_SECRET_N']),
+      engine: engineThat(validate),
+      nodeEngines: [],
       engineLevel: { configYaml: compile(of).configYaml },
     });
-  const scripted = scriptedEngine();
-  const shared = createEngineChecks({ engineBin: scripted.bin, log: createLogger('silent') });
-  after(async () => {
-    await shared.stop();
-    scripted.remove();
-  });
-  const found = (of: Definition) => checked(shared, of);
-  /** By an engine of its own, which validates by that script. */
-  const foundBy = async (of: Definition, validate: string) => {
-    const own = scriptedEngine(validate);
-    const engine = createEngineChecks({ engineBin: own.bin, log: createLogger('silent') });
-    try {
-      return await checked(engine, of);
-    } finally {
-      await engine.stop();
-      own.remove();
-    }
-  };
   const sources = { in: { type: 'demo_logs', format: 'json' } };
   const sink = (options: Record<string, unknown>) =>
     definition({
@@ -110,7 +110,7 @@ describe('options by the schema of an engine', function () {
   });
 
   it('are refused where the engine ignores them in silence', async () => {
-    const { findings } = await foundBy(sink({ batch: { max_evnts: 1 } }), 'cat > /dev/null; exit 0');
+    const { findings } = await found(sink({ batch: { max_evnts: 1 } }), 'cat > /dev/null; exit 0');
     expect(findings.map(({ message }) => message)).to.deep.equal([
       'unknown option `max_evnts` in `sinks.out.batch`: the engine would silently ignore it',
     ]);
@@ -119,13 +119,13 @@ describe('options by the schema of an engine', function () {
   it('pass by a name that the schema does not tell and the engine reads', async () => {
     // Reads the text once whatever it is, and minds a list of lists in `url`.
     const reads = 'if grep -qe "- - \\[\\]"; then echo "x invalid type: sequence"; exit 78; fi';
-    const { findings, warnings } = await foundBy(sink({ url: 'https://b' }), reads);
+    const { findings, warnings } = await found(sink({ url: 'https://b' }), reads);
     expect(findings).to.deep.equal([]);
     expect(warnings).to.deep.equal([]);
   });
 
   it('are a warning where the engine accepts a value that the schema does not', async () => {
-    const { findings, warnings } = await foundBy(sink({ method: 'PATCH' }), 'cat > /dev/null; exit 0');
+    const { findings, warnings } = await found(sink({ method: 'PATCH' }), 'cat > /dev/null; exit 0');
     expect(findings).to.deep.equal([]);
     expect(warnings.map(({ message }) => message).join()).to.match(/method.* which accepts it/);
   });
@@ -168,13 +168,13 @@ describe('what the engine of the controller builds', () => {
   const source = (options: Record<string, unknown>) => built({ sources: { a: options } });
   const sink = (options: Record<string, unknown>) => built({ sinks: { a: { inputs: ['x'], ...options } } });
 
-  const kept: [why: string, is: string[]][] = [
-    ['a source that listens when it runs', source({ type: 'http_server', address: '0.0.0.0:80' })],
-    ['a file that is followed when it runs', source({ type: 'file', include: ['/etc/shadow'] })],
-    ['a sink that connects when it runs', sink({ type: 'http', uri: 'http://169.254.169.254' })],
-    ['a token', sink({ type: 'http', auth: { strategy: 'bearer', token: `$\{SVC_SECRET_X}` } })],
+  const kept: { why: string; is: string[] }[] = [
+    { why: 'a source that listens when it runs', is: source({ type: 'http_server', address: '0.0.0.0:80' }) },
+    { why: 'a file that is followed when it runs', is: source({ type: 'file', include: ['/etc/shadow'] }) },
+    { why: 'a sink that connects when it runs', is: sink({ type: 'http', uri: 'http://169.254.169.254' }) },
+    { why: 'a token', is: sink({ type: 'http', auth: { strategy: 'bearer', token: `$\{SVC_SECRET_X}` } }) },
   ];
-  for (const [why, is] of kept) it(`has ${why}`, () => expect(is).to.deep.equal(['a']));
+  for (const { why, is } of kept) it(`has ${why}`, () => expect(is).to.deep.equal(['a']));
 
   const left: [why: string, is: string[]][] = [
     ['ports that are bound while it is built', source({ type: 'splunk_hec', address: '0.0.0.0:80' })],

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { GraphNode } from '../../../schemas/api/pipelines/graph.ts';
 import { LiveTap, type TapStream } from '../../../web/src/features/pipeline/events/live-tap.ts';
+import { figuresText } from '../../../web/src/features/pipeline/events/live-text.ts';
 import {
   cleared,
   EMPTY_TAP,
@@ -98,6 +99,24 @@ describe('the events that a page holds', () => {
     expect(rateOf(one, 10_000, 9_900), 'a second at least').to.equal(10);
     expect(rateOf(one, 16_000, 5_000)).to.equal(0);
   });
+});
+
+describe('the figures of a live tap', () => {
+  const buffer = (events: number, dropped = 0) =>
+    withEvents(EMPTY_TAP, { events: Array(events).fill({}), dropped }, { at: 10_000, holding: false });
+  for (const { reason, of, rate, says } of [
+    { reason: 'nothing yet', of: EMPTY_TAP, rate: 10_000, says: '0/s · 0 seen' },
+    { reason: 'what was left out', of: buffer(3, 7), rate: 10_000, says: '2/s · 3 seen · 7 left out' },
+    { reason: 'no rate once it is over', of: buffer(3), rate: null, says: '3 seen' },
+    {
+      reason: 'where it is full',
+      of: buffer(1_500),
+      rate: null,
+      says: '1,500 seen · the newest 500 are kept',
+    },
+  ])
+    it(`say ${reason}`, () =>
+      expect(figuresText(of, rate === null ? null : { now: rate, startedAt: 5_000 })).to.equal(says));
 });
 
 describe('a live tap', () => {

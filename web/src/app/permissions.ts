@@ -1,5 +1,5 @@
 import type { Role } from '../../../schemas/api/common.ts';
-import { VIEWER_REASON } from '../features/pipelines/actions/edit-lock.tsx';
+import { VIEWER_REASON } from '../features/pipelines/actions/fixed-reason.ts';
 
 export const ADMIN_REASON = 'Your role here is EDITOR. This needs ADMIN: ask an administrator of the team.';
 

@@ -1,14 +1,11 @@
-import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+/** What is pushed comes into pages that are open, whatever became of their streams meanwhile. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { Clone } from '../../../support/clients/clone.ts';
+import { idleManifest } from '../../../support/fixtures/pipelines.ts';
 import { BROWSER_WAIT_MS, patient } from '../../../support/harness/patience.ts';
-import { launch, openSession, type Session } from '../browser.ts';
-
-const run = promisify(execFile);
+import { launch } from '../browser.ts';
+import { openSite, type SiteSession } from '../site-session.ts';
 
 const manifest = (interval: number): string => `apiVersion: headgate/v1
 kind: Pipeline
@@ -21,35 +18,28 @@ spec:
 
 describe('a push, watched in the browser', function () {
   this.timeout(240_000);
-  let session: Session;
-  let folder: string;
+  let session: SiteSession;
+  let clone: Clone;
 
   before(async () => {
-    session = await openSession();
-    folder = await mkdtemp(join(tmpdir(), 'headgate-web-'));
-    await run('git', ['clone', '--quiet', session.target.cloneUrl, folder]);
-    await mkdir(join(folder, 'environments/staging/pipelines'), { recursive: true });
+    session = await openSite();
+    await session.site.agent();
+    clone = await Clone.of(session.site.cloneUrl());
+    await clone.push('Add idle', { 'staging/idle.yaml': idleManifest('idle') });
   });
   after(async () => {
+    await clone?.remove();
     await session?.close();
-    if (folder) await rm(folder, { recursive: true, force: true });
   });
 
   async function push(text: string, subject: string): Promise<string> {
-    await writeFile(join(folder, 'environments/staging/pipelines/pushed-live.yaml'), text);
-    const git = (...args: string[]) =>
-      run('git', ['-C', folder, '-c', 'user.name=Maya', '-c', 'user.email=maya@example.com', ...args]);
-    await git('add', '.');
-    await git('commit', '--quiet', '-m', subject);
-    await git('push', '--quiet');
-    return (await git('rev-parse', '--short=7', 'HEAD')).stdout.trim();
+    const { sha } = await clone.push(subject, { 'staging/pushed-live.yaml': text });
+    return sha.slice(0, 7);
   }
-  const at = (path: string): string =>
-    `${session.target.url}/e/${session.target.environments.staging}/${path}`;
 
   it('brings a new pipeline into the list without a reload, and its commit to running', async () => {
     const { page } = session;
-    await page.goto(at('pipelines'));
+    await page.goto(session.at('pipelines'));
     await page.getByRole('table', { name: 'Pipelines' }).waitFor();
     const commit = await push(manifest(0.2), 'Add pushed-live');
     const gate = page.getByRole('group', { name: 'Gate of pushed-live' });
@@ -66,7 +56,7 @@ describe('a push, watched in the browser', function () {
 
   it('shows a refused manifest with its line, and what is accepted keeps its commit', async () => {
     const { page } = session;
-    await page.goto(at('git'));
+    await page.goto(session.at('git'));
     await page.getByRole('list', { name: 'Manifests', exact: true }).waitFor();
     const commit = await push(manifest(0.2).replace('sinks:', 'sink:'), 'Break pushed-live');
     const errors = page.getByRole('list', { name: 'Import errors' });
@@ -79,10 +69,10 @@ describe('a push, watched in the browser', function () {
   });
 
   it('says since when the page is stale while the stream is away, and catches up by itself', async () => {
-    const page = await session.context.newPage();
+    const page = await session.page.context().newPage();
     await page.clock.install();
     await page.route('**/api/events', (route) => route.abort());
-    await page.goto(at('pipelines'));
+    await page.goto(session.at('pipelines'));
     await page.getByText('Reconnecting', { exact: true }).waitFor();
     await page.clock.fastForward('00:20');
     await page.getByText(/^Stale since \d/).waitFor();
@@ -95,12 +85,12 @@ describe('a push, watched in the browser', function () {
     // As people have it: pages that were left are kept, with whatever they hold open.
     const browser = await launch({ ignoreDefaultArgs: ['--disable-back-forward-cache'] });
     try {
-      const context = await browser.newContext({ storageState: await session.context.storageState() });
+      const context = await browser.newContext({ storageState: await session.page.context().storageState() });
       context.setDefaultTimeout(BROWSER_WAIT_MS);
       const page = await context.newPage();
       // One more than the six connections that a browser opens to one server.
       for (const path of ['fleet', 'git', 'promotions', 'alerts', 'secrets', 'pipelines', 'fleet']) {
-        await page.goto(at(path));
+        await page.goto(session.at(path));
         await page.getByText('Live', { exact: true }).waitFor();
       }
       // Nothing loads then: the page is shown as it was kept.
@@ -116,7 +106,7 @@ describe('a push, watched in the browser', function () {
   });
 
   it('lets go of the stream in tabs that nobody sees, so that a seventh tab is live as well', async () => {
-    const { context } = session;
+    const context = session.page.context();
     const see = (page: Page, state: 'hidden' | 'visible') =>
       page.evaluate(
         `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true });
@@ -128,14 +118,14 @@ describe('a push, watched in the browser', function () {
         const tab = await context.newPage();
         tabs.push(tab);
         await tab.clock.install();
-        await tab.goto(at('pipelines'));
+        await tab.goto(session.at('pipelines'));
         await tab.getByText('Live', { exact: true }).waitFor();
         await see(tab, 'hidden');
         await tab.clock.fastForward('00:11');
       }
       const seventh = await context.newPage();
       tabs.push(seventh);
-      await seventh.goto(at('fleet'));
+      await seventh.goto(session.at('fleet'));
       await seventh.getByText('Live', { exact: true }).waitFor();
       const commit = await push(manifest(0.4), 'Unseen by six tabs');
       const [first] = tabs as [Page];

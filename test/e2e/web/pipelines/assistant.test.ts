@@ -1,11 +1,11 @@
 /** The assistant in the browser: its provider, a proposal that is applied, a fault that is explained, an answer that is stopped. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { commit, git } from '../../../support/clients/fast-import.ts';
+import { git } from '../../../support/clients/fast-import.ts';
 import { drawPipeline } from '../../../support/fixtures/graphs.ts';
-import { findPipeline, idleManifest } from '../../../support/fixtures/pipelines.ts';
 import { until } from '../../../support/harness/until.ts';
 import { suggest } from '../../../support/scenes/assisted.ts';
+import { pipelineInGit } from '../../../support/scenes/pipeline-in-git.ts';
 import { ScriptedProvider } from '../../../support/servers/scripted-provider.ts';
 import { beyondAPhone, closeByEscape, LOAD, violationsInBothSchemes, watchForErrors } from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
@@ -23,7 +23,7 @@ describe('the assistant in the browser', function () {
   let errors: string[];
   let provider: ScriptedProvider;
   let pipelineId: string;
-  let pipelineInGit: string;
+  let pipelineInGitId: string;
 
   before(async () => {
     session = await openSite();
@@ -32,18 +32,7 @@ describe('the assistant in the browser', function () {
     provider = await ScriptedProvider.start();
     const { site } = session;
     const api = await site.api();
-    commit(site.gitdir, {
-      ...{ branch: 'main', message: 'Orders', files: { 'staging/orders.yaml': idleManifest('orders') } },
-    });
-    await api.mutate('gitSync.syncNow', { environmentId: site.environmentId });
-    // Before anything is drawn: the first plan of an environment that holds objects waits for an approval.
-    await until(
-      async () => {
-        pipelineInGit = (await findPipeline(api, site.environmentId, 'orders'))?.id ?? '';
-        return pipelineInGit !== '';
-      },
-      { what: 'the pipeline of git' },
-    );
+    pipelineInGitId = await pipelineInGit(site);
     ({ id: pipelineId } = await drawPipeline(api, site.environmentId));
   });
   after(async () => {
@@ -118,7 +107,7 @@ describe('the assistant in the browser', function () {
     provider.script([
       suggest('Ticks as syslog', { type: 'setConfig', componentKey: 'ticks', config: { format: 'syslog' } }),
     ]);
-    await page.goto(session.at(`pipelines/${pipelineInGit}`));
+    await page.goto(session.at(`pipelines/${pipelineInGitId}`));
     await page.getByRole('button', { name: 'Assistant' }).click();
     await ask('Ticks as syslog');
     const card = panel().getByRole('article', { name: 'Ticks as syslog' });

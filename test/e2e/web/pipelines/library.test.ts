@@ -1,44 +1,26 @@
 /** The library of a team and the playground, on a controller with a real compiler behind it. */
-import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../../controller/demo/client.ts';
-import type { GraphNode } from '../../../../schemas/api/pipelines/graph.ts';
 import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
+import { acceptingEngine } from '../../../support/fixtures/engine-schema/scripted-engine.ts';
+import { component, edge } from '../../../support/fixtures/graphs.ts';
 import { until } from '../../../support/harness/until.ts';
 import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
-const ENGINE = join(import.meta.dirname, '../../../../dist/headgate-engine');
-
-const node = (
-  componentKey: string,
-  kind: GraphNode['kind'],
-  componentType: string,
-  config: Record<string, unknown> = {},
-): GraphNode => ({
-  componentKey,
-  kind,
-  componentType,
-  config,
-  positionX: 0,
-  positionY: 0,
-  disabled: false,
-});
 const GRAPH = {
   nodes: [
-    node('ticks', 'SOURCE', 'demo_logs', { format: 'json', interval: 1 }),
-    node('tidy', 'TRANSFORM', 'remap', { source: '.seen = true' }),
-    node('out', 'SINK', 'blackhole'),
+    component('ticks', 'demo_logs', 'SOURCE', { format: 'json', interval: 1 }),
+    component('tidy', 'remap', 'TRANSFORM', { source: '.seen = true' }),
+    component('out', 'blackhole', 'SINK'),
   ],
-  edges: [
-    { sourceNodeId: 'ticks', targetNodeId: 'tidy' },
-    { sourceNodeId: 'tidy', targetNodeId: 'out' },
-  ],
+  edges: [edge('ticks', 'tidy'), edge('tidy', 'out')],
 };
 
 describe('the library and the playground', function () {
   this.timeout(180_000);
+  const engine = acceptingEngine();
   let session: SiteSession;
   let api: ApiClient;
   let page: Page;
@@ -46,13 +28,16 @@ describe('the library and the playground', function () {
   let env: string;
 
   before(async () => {
-    session = await openSite({ controller: { variables: { HEADGATE_ENGINE_BIN: ENGINE } } });
+    session = await openSite({ controller: { variables: { HEADGATE_ENGINE_BIN: engine.bin } } });
     ({ page } = session);
     env = session.site.environmentId;
     errors = watchForErrors(page);
     api = await session.site.api();
   });
-  after(() => session?.close());
+  after(async () => {
+    await session?.close();
+    engine.remove();
+  });
   afterEach(() => expect(errors.splice(0)).to.deep.equal([]));
 
   async function made(name: string): Promise<string> {
@@ -68,6 +53,12 @@ describe('the library and the playground', function () {
   const leaves = (): Locator => page.getByRole('textbox', { name: 'The event that leaves' });
   const said = (): Locator => page.getByRole('list', { name: 'What the compiler says' });
 
+  const isUsable = async (where: string): Promise<void> => {
+    await settles(() => page.getByRole('status', { name: /^Loading/ }).count(), 0);
+    const found = await violationsInBothSchemes(page, where);
+    found.push(...(await beyondAPhone(page, where)));
+    expect(found, found.join('\n')).to.deep.equal([]);
+  };
   async function write(where: Locator, text: string): Promise<void> {
     await where.press('Control+a');
     await page.keyboard.insertText(text);
@@ -86,10 +77,12 @@ describe('the library and the playground', function () {
     await form.getByRole('button', { name: 'Save the template' }).click();
     const card = page.getByRole('list', { name: 'Templates of Logs' }).getByRole('listitem');
     await card.getByText('3 components').waitFor();
+    await isUsable('templates');
 
     await button('Preview Tidy lines').click();
     const shown = dialog('Tidy lines');
     await shown.getByRole('region', { name: 'Graph of components' }).getByText('demo_logs').waitFor();
+    await isUsable('a template');
     await shown.getByRole('button', { name: 'Use it' }).click();
     const making = dialog('New pipeline');
     await making.getByText('Parsed and thrown away').waitFor();
@@ -115,6 +108,7 @@ describe('the library and the playground', function () {
     await write(program(), '.level = downcase(string!(.level))');
     await write(event(), '{ "level": "WARN" }');
     await leaves().getByText('"warn"').waitFor();
+    await isUsable('a snippet');
     await button('Keep the snippet').click();
     await page.waitForURL(/id=(?!new)/);
     await button('Save the snippet').waitFor();
@@ -132,6 +126,7 @@ describe('the library and the playground', function () {
       () => page.evaluate<string>('navigator.clipboard.readText()'),
       '.level = upcase(string!(.level))',
     );
+    await isUsable('snippets');
     await button('Delete Lower level').click();
     await dialog('Delete Lower level').getByRole('button', { name: 'Delete the snippet' }).click();
     await page.getByRole('heading', { name: 'No snippets yet' }).waitFor();
@@ -145,6 +140,7 @@ describe('the library and the playground', function () {
     await page.getByLabel('Name').fill('Tidy');
     await page.getByRole('combobox', { name: 'Type' }).fill('remap');
     const config = page.getByRole('textbox', { name: 'Config in YAML' });
+    await isUsable('a new shared component');
     await write(config, 'source: [');
     await page
       .getByText(/^line \d+:\d+:/)
@@ -162,6 +158,7 @@ describe('the library and the playground', function () {
     await api.mutate('sharedComponent.linkExisting', { pipelineId, nodeId, sharedComponentId });
     const users = page.getByRole('list', { name: 'Pipelines that use it' });
     await users.getByRole('link', { name: 'user' }).waitFor();
+    await isUsable('a shared component');
     await write(config, 'source: .seen = false');
     await page.getByText('it would have an update').waitFor();
     await button('Save as version 2').click();
@@ -180,6 +177,9 @@ describe('the library and the playground', function () {
     await page.getByText('1 shared component with a newer version').waitFor({ state: 'detached' });
     const taken = (await stored(pipelineId)).nodes.find(({ componentKey }) => componentKey === 'tidy');
     expect(taken).to.deep.include({ config: { source: '.seen = 3' }, sharedComponentVersion: 3 });
+    await page.goto(session.at('library?tab=shared'));
+    await page.getByRole('table', { name: 'Shared components' }).getByText('Tidy').waitFor();
+    await isUsable('shared components');
     await page.goto(library);
 
     await button('Delete').click();
@@ -191,17 +191,36 @@ describe('the library and the playground', function () {
     expect(kept?.config).to.deep.equal({ source: '.seen = 3' });
   });
 
-  it('runs a program on an event, and shows what the compiler says at its place', async () => {
+  it('runs a program on an event, shows what the compiler says at its place, and inserts and saves snippets', async () => {
+    const snippet = { name: 'Mark', category: 'Marks', code: '.marked = true' };
+    await api.mutate('vrlSnippet.create', { teamId: session.site.teamId, ...snippet });
     await page.goto(session.at('playground'));
     await leaves().getByText('"ada"').waitFor();
     await write(program(), '.a = 1\n.b = upcasee("x")\n');
     await said().getByRole('button', { name: 'line 2:6' }).waitFor();
     await page.getByRole('region', { name: 'Result' }).getByText('does not compile').waitFor();
+    await isUsable('the playground with an error');
     await said().getByRole('button', { name: 'line 2:6' }).click();
     await page.keyboard.press('Home');
     await page.keyboard.insertText('# ');
     await leaves().getByText('"a": 1').waitFor();
     await said().waitFor({ state: 'hidden' });
+
+    await write(program(), '.kept = 1\n');
+    await page.getByLabel('Insert a snippet').selectOption({ label: 'Marks: Mark' });
+    await leaves().getByText('"marked": true').waitFor();
+    await button('Save as a snippet').click();
+    const form = dialog('Save as a snippet');
+    await form.getByLabel('Name').fill('Kept and marked');
+    await form.getByRole('combobox', { name: 'Category' }).fill('Marks');
+    await form.getByRole('button', { name: 'Save the snippet' }).click();
+    await form.waitFor({ state: 'hidden' });
+    const snippets = await api.query<{ name: string; code: string }[]>('vrlSnippet.list', {
+      teamId: session.site.teamId,
+    });
+    expect(snippets.find(({ name }) => name === 'Kept and marked')?.code).to.equal(
+      '.kept = 1\n.marked = true\n',
+    );
 
     await write(event(), '{ "a": ');
     await page
@@ -239,31 +258,6 @@ describe('the library and the playground', function () {
     await other.context().close();
   });
 
-  it('saves a program as a snippet and inserts snippets', async () => {
-    await api.mutate('vrlSnippet.create', {
-      teamId: session.site.teamId,
-      name: 'Mark',
-      category: 'Marks',
-      code: '.marked = true',
-    });
-    await page.goto(session.at('playground'));
-    await write(program(), '.kept = 1\n');
-    await page.getByLabel('Insert a snippet').selectOption({ label: 'Marks: Mark' });
-    await leaves().getByText('"marked": true').waitFor();
-    await button('Save as a snippet').click();
-    const form = dialog('Save as a snippet');
-    await form.getByLabel('Name').fill('Kept and marked');
-    await form.getByRole('combobox', { name: 'Category' }).fill('Marks');
-    await form.getByRole('button', { name: 'Save the snippet' }).click();
-    await form.waitFor({ state: 'hidden' });
-    const snippets = await api.query<{ name: string; code: string }[]>('vrlSnippet.list', {
-      teamId: session.site.teamId,
-    });
-    expect(snippets.find(({ name }) => name === 'Kept and marked')?.code).to.equal(
-      '.kept = 1\n.marked = true\n',
-    );
-  });
-
   it('checks an engine config, with every error at its line and column', async () => {
     await page.goto(session.at('playground?tab=config'));
     await page.getByText('sound', { exact: true }).waitFor();
@@ -273,6 +267,8 @@ describe('the library and the playground', function () {
       'sources:\n  in: { type: demo_logs, format: json }\nsinks:\n  out: { type: blackhole, inputs: [inn] }\n',
     );
     const problems = page.getByRole('list', { name: 'Problems of the config' });
+    await problems.waitFor();
+    await isUsable('a config with problems');
     await problems
       .getByRole('button', { name: /^line 4:\d+$/ })
       .first()
@@ -304,56 +300,5 @@ describe('the library and the playground', function () {
       .waitFor();
     await settles(() => viewer.getByRole('button', { name: 'Save the snippet' }).isDisabled(), true);
     await viewer.context().close();
-  });
-
-  it('has no violation that axe-core finds, in light and dark, and is no wider than a phone', async () => {
-    await made('pictured');
-    await api.mutate('template.create', {
-      teamId: session.site.teamId,
-      name: 'Pictured',
-      category: 'Looks',
-      description: 'For the picture',
-      ...GRAPH,
-    });
-    await api.mutate('sharedComponent.create', {
-      environmentId: env,
-      name: 'Out',
-      kind: 'SINK',
-      componentType: 'blackhole',
-      config: { print_interval_secs: 10 },
-    });
-    const found: string[] = [];
-    const check = async (where: string): Promise<void> => {
-      await page
-        .getByRole('status', { name: /^Loading/ })
-        .first()
-        .waitFor({ state: 'detached' });
-      found.push(...(await violationsInBothSchemes(page, where)));
-      found.push(...(await beyondAPhone(page, where)));
-    };
-    const at = async (path: string, ready: Locator): Promise<void> => {
-      await page.goto(session.at(path));
-      await ready.waitFor();
-      await check(path);
-    };
-    await at('library', page.getByRole('list', { name: 'Templates of Looks' }));
-    await button('Preview Pictured').click();
-    await dialog('Pictured').getByRole('region', { name: 'Graph of components' }).waitFor();
-    await check('a template');
-    await at('library?tab=snippets', page.getByRole('table', { name: 'Snippets' }));
-    await page.getByRole('link', { name: 'Mark' }).first().click();
-    await leaves().waitFor();
-    await check('a snippet');
-    await at('library?tab=shared', page.getByRole('table', { name: 'Shared components' }));
-    await page.getByRole('link', { name: 'Out' }).click();
-    await page.getByRole('textbox', { name: 'Config in YAML' }).waitFor();
-    await check('a shared component');
-    await at('library?tab=shared&id=new', page.getByRole('textbox', { name: 'Config in YAML' }));
-    await at('playground', program());
-    await write(program(), '.a = upcasee("x")');
-    await said().waitFor();
-    await check('the playground with an error');
-    await at('playground?tab=config', page.getByRole('textbox', { name: 'Engine config in YAML' }));
-    expect(found, found.join('\n')).to.deep.equal([]);
   });
 });

@@ -4,8 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../../controller/demo/client.ts';
 import type { Migration, MigrationSummary } from '../../../../schemas/api/pipelines/migrations.ts';
 import type { Pipeline, PipelineSummary } from '../../../../schemas/api/pipelines/pipelines.ts';
-import { GitClient } from '../../../support/clients/git-client.ts';
-import { idleManifest } from '../../../support/fixtures/pipelines.ts';
+import { pipelineInGit } from '../../../support/scenes/pipeline-in-git.ts';
 import { beyondAPhone, violationsInBothSchemes, watchForErrors } from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
@@ -48,7 +47,6 @@ describe('the pages of migrations', function () {
   let page: Page;
   let errors: string[];
   let drawnId: string;
-  let git: GitClient;
 
   before(async () => {
     session = await openSite();
@@ -56,17 +54,11 @@ describe('the pages of migrations', function () {
     errors = watchForErrors(page);
     api = await session.site.api();
     // A pull request needs a branch to be merged into.
-    git = new GitClient(session.site.cloneUrl());
-    await git.clone();
-    await git.commit({ 'staging/orders.yaml': idleManifest('orders') });
-    expect((await git.push()).code).to.equal(0);
+    await pipelineInGit(session.site);
     const { teamId } = session.site;
     drawnId = (await api.mutate<{ id: string }>('environment.create', { teamId, name: 'drawn' })).id;
   });
-  after(async () => {
-    await git?.remove();
-    await session?.close();
-  });
+  after(() => session?.close());
   afterEach(() => expect(errors.splice(0)).to.deep.equal([]));
 
   const button = (name: string | RegExp): Locator => page.getByRole('button', { name, exact: true });

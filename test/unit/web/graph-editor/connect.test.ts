@@ -112,6 +112,13 @@ describe('what is offered to be connected', () => {
     ]);
   });
 
+  it('is no output that the component feeds itself, which would close a circle', () => {
+    const graph = drawing([component('= a remap'), component('= b remap')], ['a>b']);
+    const [a, b] = graph.nodes;
+    expect(words(a ? feedersFor(graph, a) : [])).to.deep.equal([]);
+    expect(words(b ? takersFor(graph, b, undefined) : [])).to.deep.equal([]);
+  });
+
   it('is every component that the output may feed, and none before it', () => {
     const graph = routed(['in>split', 'split.errors>drop']);
     const drop = graph.nodes[2];

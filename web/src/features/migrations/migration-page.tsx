@@ -11,7 +11,7 @@ import { Button } from '../../ui/primitives/button.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
 import { PageTabs } from '../../ui/primitives/page-tabs.tsx';
 import { plural } from '../../ui/text/format.ts';
-import { VIEWER_REASON } from '../pipelines/actions/edit-lock.tsx';
+import { VIEWER_REASON } from '../pipelines/actions/fixed-reason.ts';
 import { BlocksStep } from './blocks-step.tsx';
 import { DeleteMigrationDialog } from './delete-migration.tsx';
 import { GenerateStep } from './generate-step.tsx';

@@ -12,7 +12,7 @@ import { Page } from '../../ui/primitives/page.tsx';
 import { SegmentedControl } from '../../ui/primitives/segmented-control.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { plural } from '../../ui/text/format.ts';
-import { VIEWER_REASON } from '../pipelines/actions/edit-lock.tsx';
+import { VIEWER_REASON } from '../pipelines/actions/fixed-reason.ts';
 import { DeleteMigrationDialog } from './delete-migration.tsx';
 import { FluentdForm } from './fluentd-form.tsx';
 import { GeneratedLink } from './generated-link.tsx';

@@ -11,7 +11,7 @@ import { Field, SelectField, TextAreaField } from '../../ui/form/field.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
 import { plural } from '../../ui/text/format.ts';
-import { VIEWER_REASON } from '../pipelines/actions/edit-lock.tsx';
+import { VIEWER_REASON } from '../pipelines/actions/fixed-reason.ts';
 import { blockTitle } from './migration-text.ts';
 import { SampleResult } from './sample-result.tsx';
 

@@ -12,7 +12,7 @@ import { Button } from '../../ui/primitives/button.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
 import { Time } from '../../ui/primitives/time.tsx';
 import { CodeText } from '../../ui/text/code-text.tsx';
-import { VIEWER_REASON } from '../pipelines/actions/edit-lock.tsx';
+import { VIEWER_REASON } from '../pipelines/actions/fixed-reason.ts';
 import { useMigrationStep } from './migration-queries.ts';
 
 /** The last validation, and the button for the next. */

@@ -4,7 +4,8 @@ import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
 import { Button, ButtonLink } from '../../ui/primitives/button.tsx';
 import { AssistantButton } from '../assistant/open-assistant.tsx';
-import { deployFixed, useFixed } from '../pipelines/actions/edit-lock.tsx';
+import { useFixed } from '../pipelines/actions/edit-lock.tsx';
+import { deployFixed } from '../pipelines/actions/fixed-reason.ts';
 import type { Actions } from '../pipelines/actions/pipeline-actions.ts';
 import { PipelineMenu } from '../pipelines/actions/pipeline-menu.tsx';
 

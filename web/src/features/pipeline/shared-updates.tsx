@@ -9,7 +9,7 @@ import { Banner } from '../../ui/feedback/banner.tsx';
 import { notify, notifyFailure } from '../../ui/feedback/toast.tsx';
 import { Button } from '../../ui/primitives/button.tsx';
 import { plural } from '../../ui/text/format.ts';
-import { whyFixed } from '../pipelines/actions/edit-lock.tsx';
+import { whyFixed } from '../pipelines/actions/fixed-reason.ts';
 
 interface Props {
   env: string;

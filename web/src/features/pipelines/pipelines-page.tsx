@@ -16,7 +16,7 @@ import { DataTable } from '../../ui/table/data-table.tsx';
 import { useOpenAnomalies } from '../anomalies/pipeline-badge.tsx';
 import { FilterPresets } from '../saved-filters/filter-presets.tsx';
 import { BulkActions } from './actions/bulk-actions.tsx';
-import { VIEWER_REASON } from './actions/edit-lock.tsx';
+import { VIEWER_REASON } from './actions/fixed-reason.ts';
 import { usePipelineActions } from './actions/pipeline-actions.ts';
 import { type GroupAction, GroupNav } from './groups/group-nav.tsx';
 import { NO_GROUP, subtreeIds } from './groups/group-tree.ts';

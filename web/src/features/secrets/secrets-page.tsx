@@ -9,7 +9,7 @@ import { Button } from '../../ui/primitives/button.tsx';
 import { Page } from '../../ui/primitives/page.tsx';
 import { PageTabs } from '../../ui/primitives/page-tabs.tsx';
 import { DataTable } from '../../ui/table/data-table.tsx';
-import { VIEWER_REASON } from '../pipelines/actions/edit-lock.tsx';
+import { VIEWER_REASON } from '../pipelines/actions/fixed-reason.ts';
 import { CertificatesTab } from './certificates-tab.tsx';
 import { DeleteSecretDialog } from './delete-secret-dialog.tsx';
 import { secretColumns } from './secret-columns.tsx';

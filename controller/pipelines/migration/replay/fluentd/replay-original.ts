@@ -9,10 +9,11 @@ export const replayOriginal = (
   text: string,
   request: InterpretRequest,
   signal: AbortSignal,
+  limitMs = LIMIT_MS,
 ): Promise<OriginalRun> =>
   runInThread({
     ...{ script: new URL('./replay-worker.ts', import.meta.url), data: { text, request }, signal },
-    limitMs: LIMIT_MS,
+    limitMs,
     fault: 'The original could not be run',
-    late: `The original took longer than ${LIMIT_MS / 1000} s for these lines; give fewer or shorter ones, or look for an expression in it that tries too much`,
+    late: `The original took longer than ${limitMs / 1000} s for these lines; give fewer or shorter ones, or look for an expression in it that tries too much`,
   });

@@ -3,11 +3,11 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { Notice } from '../../../ui/feedback/notice.tsx';
 import { EmptyState, InlineError } from '../../../ui/feedback/page-states.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
-import { formatDuration, formatRate, plural } from '../../../ui/text/format.ts';
+import { formatDuration, plural } from '../../../ui/text/format.ts';
 import { EventList } from './event-list.tsx';
 import type { LiveState, LiveTap } from './live-tap.ts';
 import { useLiveTap } from './live-tap-hook.ts';
-import { MAX_EVENTS, rateOf } from './tap-buffer.ts';
+import { figuresText } from './live-text.ts';
 import type { TapTarget } from './tap-targets.ts';
 
 interface Props {
@@ -102,14 +102,9 @@ function useTicks(isActive: boolean): void {
 
 const Figures = ({ state, isActive }: { state: LiveState; isActive: boolean }) => {
   useTicks(isActive);
-  const { phase, seen, dropped, events } = state;
+  const { phase, startedAt } = state;
   if (phase.kind === 'idle' || phase.kind === 'failed') return null;
-  const words = [
-    ...(isActive ? [formatRate(rateOf(state, performance.now(), state.startedAt))] : []),
-    `${seen.toLocaleString('en')} seen`,
-    ...(dropped > 0 ? [`${dropped.toLocaleString('en')} left out`] : []),
-    ...(events.length >= MAX_EVENTS ? [`the newest ${MAX_EVENTS} are kept`] : []),
-  ];
+  const figures = figuresText(state, isActive ? { now: performance.now(), startedAt } : null);
   const tap = phase.kind === 'open' || phase.kind === 'lost' ? phase.tap : null;
   return (
     <span className="table-count event-figures">
@@ -119,7 +114,7 @@ const Figures = ({ state, isActive }: { state: LiveState; isActive: boolean }) =
         </span>
       )}
       {phase.kind === 'starting' && <span role="status">Starting</span>}
-      <span className="mono">{words.join(' · ')}</span>
+      <span className="mono">{figures}</span>
       {tap && <span>{formatDuration(Math.max(0, tap.endsAt.getTime() - Date.now()) / SECOND_MS)} left</span>}
     </span>
   );

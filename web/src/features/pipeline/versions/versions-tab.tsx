@@ -13,7 +13,8 @@ import { Button } from '../../../ui/primitives/button.tsx';
 import { Commit } from '../../../ui/primitives/copyable.tsx';
 import { type Column, DataTable } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
-import { FixedNotice, useFixed, VIEWER_REASON } from '../../pipelines/actions/edit-lock.tsx';
+import { FixedNotice, useFixed } from '../../pipelines/actions/edit-lock.tsx';
+import { VIEWER_REASON } from '../../pipelines/actions/fixed-reason.ts';
 import { removedText } from './removed-versions.ts';
 import { VersionText } from './version-diff.tsx';
 

@@ -2,7 +2,7 @@ import type { PipelineSummary } from '../../../../../schemas/api/pipelines/pipel
 import { usePlace } from '../../../app/scope.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
 import type { IconName } from '../../../ui/primitives/icons.tsx';
-import { VIEWER_REASON } from './edit-lock.tsx';
+import { VIEWER_REASON } from './fixed-reason.ts';
 import type { ActionKind, Actions } from './pipeline-actions.ts';
 
 const BUTTONS: readonly { kind: ActionKind; word: string; icon: IconName }[] = [

@@ -1,33 +1,17 @@
-/** Why a pipeline cannot be changed here, in the words that its pages share. */
+/** Why a pipeline cannot be changed here, for the current user. */
 import { Link } from 'react-router';
 import type { GitOrigin, Role } from '../../../../../schemas/api/common.ts';
 import { paths } from '../../../app/paths.ts';
 import { usePlace } from '../../../app/scope.tsx';
 import { Notice } from '../../../ui/feedback/notice.tsx';
-import { BECOMES, type UiEdits, useUiEdits } from '../../ownership/git-edits.tsx';
+import { BECOMES, useUiEdits } from '../../ownership/git-edits.tsx';
+import { whyFixed } from './fixed-reason.ts';
 
-export const VIEWER_REASON =
-  'Your role here is VIEWER. Changes need EDITOR: ask an administrator of the team.';
-export const GIT_REASON = 'It is described in git: change its manifest and push.';
-
-/** Null where it may be changed: here, or in git through a change that is made here. */
-export function whyFixed(role: Role, managedBy: 'ui' | 'git', edits: UiEdits = 'refuse'): string | null {
-  if (managedBy === 'git' && edits === 'refuse') return GIT_REASON;
-  return role === 'VIEWER' ? VIEWER_REASON : null;
-}
-
-/** The same for the current user, by the policy of the environment. */
+/** Null where it may be changed by the current user, by the policy of the environment. */
 export function useFixed(managedBy: 'ui' | 'git'): string | null {
   const { team } = usePlace();
   return whyFixed(team.role, managedBy, useUiEdits(managedBy === 'git'));
 }
-
-/** Git itself says whether something runs: only what it keeps as a draft is deployed by a change of its manifest. */
-export const deployFixed = (
-  fixed: string | null,
-  { managedBy, isDraft }: { managedBy: 'ui' | 'git'; isDraft: boolean },
-): string | null =>
-  fixed ?? (managedBy === 'git' && !isDraft ? 'It follows git: what is committed is deployed.' : null);
 
 interface Props {
   env: string;

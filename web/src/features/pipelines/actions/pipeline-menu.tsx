@@ -8,7 +8,8 @@ import { usePlace } from '../../../app/scope.tsx';
 import { Icon, type IconName } from '../../../ui/primitives/icons.tsx';
 import { LateMenu } from '../../../ui/primitives/row-menu.tsx';
 import { BECOMES, useUiEdits } from '../../ownership/git-edits.tsx';
-import { deployFixed, useFixed } from './edit-lock.tsx';
+import { useFixed } from './edit-lock.tsx';
+import { deployFixed } from './fixed-reason.ts';
 import type { ActionKind } from './pipeline-actions.ts';
 
 interface Props {
