@@ -17,7 +17,7 @@ import { newId } from '../../../controller/platform/operation/ids.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { BackupEntry, BackupSettingsView, S3ConnectionResult } from '../../../schemas/api/backups.ts';
-import { headgate } from '../../support/clients/command.ts';
+import { headgateInProcess } from '../../support/clients/command.ts';
 import { LOCAL_TARGETS, localGuard } from '../../support/fixtures/local-targets.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
@@ -266,7 +266,7 @@ describe('where and when backups are made', function () {
       ...{ HEADGATE_DATABASE_URL: test.databaseUrl, HEADGATE_DATA_DIR: test.config.dataDir },
       HEADGATE_PRIVATE_TARGETS: LOCAL_TARGETS.join(),
     };
-    const run = (...args: string[]) => headgate(['backup', ...args], { env });
+    const run = (...args: string[]) => headgateInProcess(['backup', ...args], { env });
     try {
       const file = join(folder, 'today.tar.gz');
       const made = await run('create', '--output', file);
