@@ -87,8 +87,8 @@ describe('an environment that is deleted', () => {
     }
   });
 
-  it('leaves its counts and its name in the audit log', async () => {
-    const { environmentId, name } = await furnished();
+  it('leaves its counts and its name in the audit log, is found by nobody, and its name is free again', async () => {
+    const { environmentId, pipelineId, node, name } = await furnished();
     expect(await remove(environmentId)).to.equal('OK');
     const row = await test
       .db('audit_log')
@@ -98,11 +98,6 @@ describe('an environment that is deleted', () => {
       ...{ metadata: { name, pipelines: 1, nodes: 1 }, team_id: teams.ours.teamId },
       ...{ user_email: teams.admin.email, environment_id: environmentId },
     });
-  });
-
-  it('is found by nobody afterwards, and its name is free again', async () => {
-    const { environmentId, pipelineId, node, name } = await furnished();
-    expect(await remove(environmentId)).to.equal('OK');
     expect(await remove(environmentId)).to.match(/^NOT_FOUND: Environment/);
     for (const [procedure, input] of [
       ['environment.get', { id: environmentId }],

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
+import type { UserSummary } from '../../../schemas/api/identity/people.ts';
 import { isOffered, SETTINGS_PARTS, type SettingsScope } from '../../../web/src/app/settings-sections.ts';
 import { browserText } from '../../../web/src/features/account/browser-name.ts';
 import { askedForBy } from '../../../web/src/features/account/requiring-teams.ts';
+import { memberRights } from '../../../web/src/features/settings/members/member-rights.ts';
+import { USER_STATES } from '../../../web/src/features/settings/users/user-states.ts';
 import { providerProblem } from '../../../web/src/features/sign-in/provider-problems.ts';
+import { refusalText } from '../../../web/src/features/sign-in/refusal-text.ts';
 
 describe('a browser in words', () => {
   const cases = [
@@ -56,6 +60,73 @@ describe('a problem of an identity provider', () => {
   });
 });
 
+describe('a problem of a sign-in', () => {
+  const cases = [
+    { code: 'email_taken', advice: /then link the identity provider in your settings/ },
+    { code: 'account_locked', advice: /Ask an administrator of your team to unlock it/ },
+    { code: 'already_linked', advice: /link your own account of it/ },
+    { code: 'oidc_unavailable', advice: /or sign in with your password/ },
+  ];
+  for (const { code, advice } of cases)
+    it(`${code} says what to do`, () => expect(providerProblem(code)?.advice).to.match(advice));
+
+  it('is what the server says, and from which minute on another try is looked at', () => {
+    const message = 'Too many failed sign-ins';
+    expect(refusalText({ message, retryAt: null })).to.equal(message);
+    const at = (text: string) => refusalText({ message, retryAt: new Date(`2026-03-01T${text}`) });
+    expect(at('10:05:01')).to.match(
+      /^Too many failed sign-ins\. The next one is looked at from .*10:06.* on\.$/,
+    );
+    expect(at('10:06:00')).to.match(/10:06/);
+  });
+});
+
+describe('what an ADMIN may do with a member', () => {
+  type Account = Parameters<typeof memberRights>[0];
+  const member: Account = {
+    accountOutOfReach: null,
+    lockedBy: null,
+    authMethod: 'PASSWORD',
+    source: 'manual',
+  };
+  const cases: { of: string; more: Partial<Account>; may: string[]; says: RegExp[] }[] = [
+    { of: 'one like themselves', more: {}, may: ['mayLock', 'mayReset', 'mayRemove'], says: [] },
+    {
+      ...{ of: 'a super admin', more: { accountOutOfReach: 'This is a super admin' } },
+      ...{ may: ['mayRemove'], says: [/^This is a super admin$/] },
+    },
+    {
+      ...{ of: 'one whom a group put there', more: { source: 'group' } },
+      ...{ may: ['mayLock', 'mayReset'], says: [/^A group of the identity provider leads here/] },
+    },
+    {
+      ...{ of: 'one whom the identity provider has locked', more: { lockedBy: 'scim' } },
+      ...{ may: ['mayReset', 'mayRemove'], says: [/^The identity provider has locked the account/] },
+    },
+    {
+      ...{ of: 'one who signs in elsewhere', more: { authMethod: 'OIDC' } },
+      ...{ may: ['mayLock', 'mayRemove'], says: [/which keeps the password/] },
+    },
+    {
+      of: 'one who is out of reach for several reasons, of which the account’s first counts',
+      more: {
+        accountOutOfReach: 'They are in another team',
+        lockedBy: 'scim',
+        authMethod: 'OIDC',
+        source: 'group',
+      },
+      ...{ may: [], says: [/another team/, /^A group/] },
+    },
+  ];
+  for (const { of, more, may, says } of cases)
+    it(`is said with the reasons, of ${of}`, () => {
+      const { reasons, ...rights } = memberRights({ ...member, ...more });
+      expect(Object.entries(rights).flatMap(([right, has]) => (has ? [right] : []))).to.deep.equal(may);
+      expect(reasons).to.have.length(says.length);
+      for (const [index, one] of says.entries()) expect(reasons[index]).to.match(one);
+    });
+});
+
 describe('who asks for a second factor', () => {
   it('is each team by its name', () => {
     expect(askedForBy(['Payments'])).to.match(/^Payments asks for a second factor/);
@@ -81,10 +152,43 @@ describe('the parts of the settings', () => {
       'backups',
       'server',
     ]);
+    const counts = { memberCount: 1, environmentCount: 0, createdAt: new Date(0) };
+    const team = { id: 't', name: 'Ours', role: 'ADMIN' as const, ...counts };
+    expect(offered({ team }), 'an ADMIN').to.deep.equal(['you', 'members', 'assistant']);
     expect(offered({ environment: { id: 'e', name: 'staging' } })).to.deep.equal([
       'you',
       'environment',
       'access',
     ]);
+  });
+});
+
+describe('users by their state', () => {
+  const user: UserSummary = {
+    ...{ id: 'u', name: 'Ada', email: 'ada@example.org', authMethod: 'PASSWORD', isSuperAdmin: false },
+    ...{ twoFactorEnabled: true, lockedAt: null, lockedBy: null, provisioned: false },
+    ...{ mustChangePassword: false, createdAt: new Date(0), lastSignInAt: new Date(0) },
+    ...{ teams: [{ id: 't', name: 'Ours', role: 'VIEWER', source: 'manual' }], groups: [], linkedTo: [] },
+    ...{ confirmedAt: null, restsAt: null, rests: null },
+  };
+  const cases: { state: string; more: Partial<UserSummary> }[] = [
+    { state: 'locked', more: { lockedAt: new Date(0), lockedBy: 'admin' } },
+    { state: 'rests', more: { restsAt: new Date(0), rests: 'account' } },
+    { state: 'super-admin', more: { isSuperAdmin: true } },
+    { state: 'provisioned', more: { provisioned: true } },
+    { state: 'no-team', more: { teams: [] } },
+    { state: 'no-two-factor', more: { twoFactorEnabled: false } },
+    { state: 'temporary', more: { mustChangePassword: true } },
+    { state: 'never', more: { lastSignInAt: null } },
+  ];
+  const statesOf = (more: Partial<UserSummary>) =>
+    USER_STATES.filter(({ is }) => is({ ...user, ...more })).map(({ value }) => value);
+  for (const { state, more } of cases)
+    it(`are found as ${state}, and by no other state`, () => expect(statesOf(more)).to.deep.equal([state]));
+
+  it('are in none where there is nothing to say of them', () => {
+    expect(statesOf({})).to.deep.equal([]);
+    expect(statesOf({ authMethod: 'OIDC', twoFactorEnabled: false })).to.deep.equal([]);
+    expect(statesOf({ restsAt: new Date(Date.now() + 3_600_000), rests: 'account' })).to.deep.equal([]);
   });
 });

@@ -8,11 +8,13 @@ import type { BoundForge } from '../../../schemas/api/delivery/forges.ts';
 import { REMOTE_FORGES } from '../../../schemas/api/delivery/pull-requests.ts';
 import {
   derived,
+  FORGES,
   type ForgeDraft,
   forgeDraft,
   forgeInput,
   makeSecret,
   problemOfForge,
+  WEBHOOKS,
 } from '../../../web/src/features/git/binding/forge-draft.ts';
 
 const REMOTE = 'https://git.example.com/team/config.git';
@@ -100,6 +102,16 @@ describe('the forge of a binding while it is written', () => {
     expect(
       problemOfForge(draft({ name: 'gitlab', token: 'x' }), null, 'https://git.example.com/config'),
     ).to.equal('Give the project: group/name, with all groups.');
+  });
+
+  it('says which rights a token has to have, and which events the webhook is to send', () => {
+    expect(FORGES.gitlab.rights).to.equal(
+      'A project access token of the role Developer, with the scope api.',
+    );
+    for (const name of REMOTE_FORGES) {
+      expect(FORGES[name].rights, name).to.match(/\.$/);
+      expect(WEBHOOKS[name].events, name).to.not.be.empty;
+    }
   });
 
   it('takes a secret away, gives another, and asks for one that is long enough', () => {

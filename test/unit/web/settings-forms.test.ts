@@ -1,10 +1,17 @@
 /** The parts of the settings of people and server that compute. */
 import { expect } from 'chai';
+import { effectOfMove } from '../../../web/src/features/secrets/store-text.ts';
 import {
   expiryRank,
   expiryText,
   isExpired,
 } from '../../../web/src/features/settings/access/service-account-expiry.ts';
+import {
+  problemOfDays,
+  problemOfLimit,
+  problemOfName,
+  problemOfPrice,
+} from '../../../web/src/features/settings/environment/environment-draft.ts';
 import { numberProblem, wholeNumber } from '../../../web/src/features/settings/server/whole-number.ts';
 import {
   groupsDraft,
@@ -167,5 +174,29 @@ describe('a whole number in a field', () => {
     expect(wholeNumber(' 30 ', LIMITS)).to.equal(30);
     expect(numberProblem('30', LIMITS)).to.equal('');
     expect(numberProblem('0', LIMITS)).to.equal('A whole number from 1 to 3,650.');
+  });
+});
+
+describe('the form of an environment', () => {
+  const fields = [
+    { field: 'a name', problemOf: problemOfName, right: ['test bench', '1_a-b'], wrong: ['', ' a', 'a/b'] },
+    { field: 'a limit', problemOf: problemOfLimit, right: ['', '3'], wrong: ['0', '1.5', '1000001', 'ten'] },
+    { field: 'days', problemOf: problemOfDays, right: ['0', '14', '3650'], wrong: ['', '3651', '-1', '1.5'] },
+    { field: 'a price', problemOf: problemOfPrice, right: ['', '0.25'], wrong: ['-1', '1000001', '0,25'] },
+  ];
+  for (const { field, problemOf, right, wrong } of fields)
+    it(`takes ${field} within its limits, and says them where it is beyond`, () => {
+      for (const text of right) expect(problemOf(text), text).to.equal('');
+      for (const text of wrong) expect(problemOf(text), text).to.match(/^(A|Letters).*\.$/);
+    });
+
+  it('says what its limits are', () => {
+    expect(problemOfLimit('0')).to.equal('A whole number from 1 to 1,000,000, or nothing.');
+    expect(problemOfDays('3651')).to.equal('A whole number of days from 0 to 3,650.');
+  });
+
+  it('says what becomes of the values in another store', () => {
+    expect(effectOfMove('BUILTIN')).to.match(/^The last good values stay/);
+    expect(effectOfMove('VAULT')).to.match(/looked up in the new store/);
   });
 });

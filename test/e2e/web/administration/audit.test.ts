@@ -3,19 +3,17 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../../../support/harness/until.ts';
-import { beyondAPhone, settles, slowDown, violationsInBothSchemes, watchForErrors } from '../browser.ts';
-import { openSite, type SiteSession } from '../site-session.ts';
+import { settles, slowDown } from '../browser.ts';
+import { partsOf, useSite } from '../use-site.ts';
 
 describe('the audit page', function () {
   this.timeout(240_000);
-  let session: SiteSession;
+  const session = useSite();
+  const { isUsable } = partsOf(session);
   let page: Page;
-  let errors: string[];
 
   before(async () => {
-    session = await openSite();
     page = session.page;
-    errors = watchForErrors(page);
     const api = await session.site.api();
     const { environmentId, teamId } = session.site;
     await api.mutate('environment.update', { id: environmentId, name: 'test bench' });
@@ -33,8 +31,6 @@ describe('the audit page', function () {
     await api.mutate('secret.create', { environmentId: other, name: 'elsewhere', value: 'never shown' });
     await numbered();
   });
-  after(() => session?.close());
-  afterEach(() => expect(errors.splice(0)).to.deep.equal([]));
 
   const numbered = () =>
     until(async () => (await session.site.db('audit_log').whereNull('seq')).length === 0, {
@@ -47,20 +43,27 @@ describe('the audit page', function () {
       .filter({ has: on.getByRole('button', { name: /:/ }) });
   const row = (text: string | RegExp, on = page): Locator => rows(on).filter({ hasText: text });
 
-  it('is reached by the rail and by keys, and tells the newest first', async () => {
+  it('is reached by the rail and by keys, tells the newest first, and reads on to the beginning', async () => {
     await page.goto(session.at('overview'));
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Audit' }).click();
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
-    await row('Secret elsewhere created').waitFor();
-    await settles(
-      async () => (await rows().first().textContent())?.includes('Secret elsewhere created'),
-      true,
-    );
     await page.goto(session.at('overview'));
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.keyboard.press('g');
     await page.keyboard.press('u');
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor();
+    await settles(
+      async () => (await rows().first().textContent())?.includes('Secret elsewhere created'),
+      true,
+    );
+    await until(
+      async () => {
+        await page.mouse.wheel(0, 4_000);
+        return page.getByText(/events: there is nothing older/).isVisible();
+      },
+      { what: 'the beginning', timeoutMs: 20_000 },
+    );
+    await row('Team Ours created').waitFor();
   });
 
   it('is filtered by who, what, where and when, and the address holds it', async () => {
@@ -115,15 +118,18 @@ describe('the audit page', function () {
     await page.getByText(`From event #${event.seq} on`).waitFor();
     await page.reload();
     await changes.waitFor();
-    expect(await violationsInBothSchemes(page, 'an unfolded event')).to.deep.equal([]);
-    expect(await beyondAPhone(page, 'an unfolded event')).to.deep.equal([]);
+    await isUsable('an unfolded event');
     await page.getByRole('link', { name: 'Show the newest' }).click();
     await page.getByText('From event').waitFor({ state: 'hidden' });
   });
 
-  it('is walked by keys, and leads to what is still there', async () => {
+  it('shows what happens meanwhile, is walked by keys, and leads to what is still there', async () => {
     await page.goto(session.at('audit?q=orders'));
-    await row('Pipeline orders created').waitFor();
+    await settles(() => rows().count(), 1);
+    const api = await session.site.api();
+    const { environmentId } = session.site;
+    await api.mutate('pipeline.create', { environmentId, name: 'later-orders' });
+    await row('Pipeline later-orders created').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Enter');
     await page.getByText('pipeline.created').waitFor();
@@ -131,27 +137,6 @@ describe('the audit page', function () {
     await page.getByText('pipeline.created').waitFor({ state: 'hidden' });
     await row('Pipeline orders created').getByRole('link').click();
     await page.getByRole('heading', { name: 'orders', level: 1 }).waitFor();
-  });
-
-  it('reads on to the beginning', async () => {
-    await page.goto(session.at('audit'));
-    await row('Secret elsewhere created').waitFor();
-    await until(
-      async () => {
-        await page.mouse.wheel(0, 4_000);
-        return page.getByText(/events: there is nothing older/).isVisible();
-      },
-      { what: 'the beginning', timeoutMs: 20_000 },
-    );
-    await row('Team Ours created').waitFor();
-  });
-
-  it('shows what happens meanwhile', async () => {
-    await page.goto(session.at('audit?action=pipeline.created'));
-    await settles(() => rows().count(), 1);
-    const api = await session.site.api();
-    await api.mutate('pipeline.create', { environmentId: session.site.environmentId, name: 'later' });
-    await row('Pipeline later created').waitFor();
   });
 
   it('is taken away as a file, as it is filtered', async () => {
@@ -165,34 +150,5 @@ describe('the audit page', function () {
     const text = await readFile(await file.path(), 'utf8');
     expect(text.trimEnd().split('\r\n')).to.have.length(2);
     expect(text).to.include('secret.deleted').and.include('db-password');
-    await page.goto(session.at('audit?action=audit.exported'));
-    await row('Audit exported').waitFor();
-  });
-
-  it('shows a viewer the team alone, and says what to do when it fails', async () => {
-    const viewer = await session.as('VIEWER');
-    await viewer.goto(session.at('audit'));
-    await row('Secret elsewhere created', viewer).waitFor();
-    await settles(() => row('User preference', viewer).count(), 0);
-    await session.site.db.raw('ALTER TABLE audit_log RENAME TO audit_log_away');
-    try {
-      await viewer.goto(session.at('audit?q=x'));
-      const alert = viewer.getByRole('alert');
-      await alert.getByText('The audit log could not be shown').waitFor();
-      await alert.getByRole('button', { name: /request id/ }).waitFor();
-      // While it fails still: the page tries again by itself, and the button would be gone then.
-      await viewer.getByRole('button', { name: 'Try again' }).click();
-    } finally {
-      await session.site.db.raw('ALTER TABLE audit_log_away RENAME TO audit_log');
-    }
-    await viewer.getByRole('heading', { name: 'No event fits' }).or(rows(viewer).first()).waitFor();
-    await viewer.context().close();
-  });
-
-  it('can be used by everybody, on a phone too', async () => {
-    await page.goto(session.at('audit'));
-    await row('Secret elsewhere created').waitFor();
-    expect(await violationsInBothSchemes(page, 'audit')).to.deep.equal([]);
-    expect(await beyondAPhone(page, 'audit')).to.deep.equal([]);
   });
 });

@@ -5,59 +5,43 @@ import type { Locator, Page } from 'playwright-core';
 import { ROOT } from '../../../support/harness/controller.ts';
 import { patient } from '../../../support/harness/patience.ts';
 import { until } from '../../../support/harness/until.ts';
-import { beyondAPhone, signIn, violationsInBothSchemes, watchForErrors } from '../browser.ts';
-import { openSite, type SiteSession } from '../site-session.ts';
+import { signIn } from '../browser.ts';
+import { partsOf, useSite } from '../use-site.ts';
 
 describe('the settings of backups', function () {
   this.timeout(240_000);
-  let session: SiteSession;
+  const session = useSite();
+  const { section, isUsable } = partsOf(session);
   let page: Page;
-  let errors: string[];
-
-  before(async () => {
-    session = await openSite();
+  before(() => {
     page = session.page;
-    errors = watchForErrors(page);
   });
-  after(() => session?.close());
 
-  const section = (name: string): Locator => page.getByRole('region', { name, exact: true });
-  const rows = (): Locator => section('Backups').getByRole('list', { name: 'Backups' }).getByRole('listitem');
-  const isUsable = async (where: string): Promise<void> => {
-    const found = await violationsInBothSchemes(page, where);
-    found.push(...(await beyondAPhone(page, where)));
-    expect(found, found.join('\n')).to.deep.equal([]);
-  };
+  const first = (): Locator =>
+    section('Backups').getByRole('list', { name: 'Backups' }).getByRole('listitem').first();
 
   it('make one, say what it holds, and verify it', async () => {
     await page.goto(session.at('settings?tab=backups'));
     await section('Backups').getByText('There is no backup yet').waitFor();
-    await isUsable('without backups');
     await section('Backups').getByRole('button', { name: 'Create backup' }).click();
-    await rows()
-      .first()
-      .waitFor({ timeout: patient(60_000) });
-    await rows()
-      .first()
+    await first().waitFor({ timeout: patient(60_000) });
+    await first()
       .getByText(/rows in \d+ tables/)
       .waitFor();
-    await rows()
-      .first()
+    await first()
       .getByRole('button', { name: /^Preview/ })
       .click();
     const dialog = page.getByRole('dialog', { name: 'What it holds' });
     await dialog.getByText('Embedded repository').waitFor();
     await isUsable('a preview');
     await dialog.getByRole('button', { name: 'Done' }).click();
-    await rows()
-      .first()
+    await first()
       .getByRole('button', { name: /^Verify/ })
       .click();
     await section('Backups')
       .getByText(/is whole and can be restored here/)
       .waitFor({ timeout: patient(30_000) });
     await isUsable('a verified backup');
-    expect(errors.splice(0)).to.deep.equal([]);
   });
 
   it('set a schedule in words, and say what is wrong with a bucket', async () => {
@@ -80,13 +64,11 @@ describe('the settings of backups', function () {
       .getByText(/does not answer, or may not be asked|cannot be reached/)
       .waitFor({ timeout: patient(30_000) });
     await isUsable('a bucket that does not answer');
-    errors.splice(0);
   });
 
-  it('restore one after its name was typed, and ask for the password', async () => {
-    const name = (await rows().first().getAttribute('aria-label')) ?? '';
-    await rows()
-      .first()
+  it('restore one after its name was typed, ask for the password, and say what is left to do', async () => {
+    const name = (await first().getAttribute('aria-label')) ?? '';
+    await first()
       .getByRole('button', { name: /^Restore/ })
       .click();
     const dialog = page.getByRole('dialog', { name: 'Restore a backup' });
@@ -99,9 +81,6 @@ describe('the settings of backups', function () {
     await until(async () => (await restored()).length === 1, { what: 'the restore', timeoutMs: 60_000 });
     // Sessions are in no backup: the page hears of that by itself, whatever the controller was doing when it asked.
     await page.getByLabel('Password').waitFor({ timeout: patient(60_000) });
-  });
-
-  it('say that one was restored and what is left to do', async () => {
     const left = 'The embedded repository is not in its place yet.';
     await session.site.db('backup_runs').where({ kind: 'restore' }).update({ error: left });
     const { url } = session;

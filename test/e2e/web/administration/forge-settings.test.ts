@@ -1,34 +1,29 @@
 /** Where pull requests live, and how they come in: the forge of a remote and the review of the repository that is served here. */
 import { expect } from 'chai';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { ApiClient } from '../../../../controller/demo/client.ts';
 import type { GitSyncStatus } from '../../../../schemas/api/delivery/git-sync.ts';
 import { idleManifest } from '../../../support/fixtures/pipelines.ts';
 import { GiteaServer } from '../../../support/servers/forges/index.ts';
 import { GitServer } from '../../../support/servers/git-server.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
-import { openSite, type SiteSession } from '../site-session.ts';
+import { settles } from '../browser.ts';
+import { partsOf, useSite } from '../use-site.ts';
 
 describe('forge and review on the git page', function () {
   this.timeout(240_000);
-  let session: SiteSession;
+  const session = useSite();
+  const { section: part, note, isUsable } = partsOf(session);
   let api: ApiClient;
   let page: Page;
-  let errors: string[];
   let server: GitServer;
   let forge: GiteaServer;
   let remote: string;
 
-  const part = (name: string): Locator => page.getByRole('region', { name, exact: true });
-  const note = (text: string | RegExp): Locator =>
-    page.getByRole('status', { name: 'Notes' }).getByText(text).last();
   const open = (environmentId: string) => page.goto(session.at('git?tab=settings', environmentId));
   const status = (environmentId: string) => api.query<GitSyncStatus>('gitSync.status', { environmentId });
 
   before(async () => {
-    session = await openSite();
     ({ page } = session);
-    errors = watchForErrors(page);
     api = await session.site.api();
     server = await GitServer.start();
     server.create();
@@ -46,11 +41,9 @@ describe('forge and review on the git page', function () {
     });
   });
   after(async () => {
-    await session?.close();
     await server?.stop();
     await forge?.stop();
   });
-  afterEach(() => expect(errors.splice(0)).to.deep.equal([]));
 
   it('protects the branch that is served here, and asks for approvals', async () => {
     const env = session.site.environmentId;
@@ -64,31 +57,18 @@ describe('forge and review on the git page', function () {
     expect(await review.getByRole('button', { name: 'Save the rules' }).isDisabled()).to.equal(true);
     await review.getByLabel('Approvals that a merge needs').fill('2');
     await review.getByRole('button', { name: 'Save the rules' }).click();
-    await note('The rules of review are saved').waitFor();
+    await note('The rules of review are saved');
     expect((await status(env)).review).to.deep.equal({ protectBranch: true, requiredApprovals: 2 });
     expect(await part('Pull requests').count()).to.equal(0);
-    const found = [
-      ...(await violationsInBothSchemes(page, 'review')),
-      ...(await beyondAPhone(page, 'review')),
-    ];
-    expect(found, found.join('\n')).to.deep.equal([]);
+    await isUsable('review');
   });
 
-  it('foretells where the forge is, and says what is missing', async () => {
+  it('takes a forge with a token and a secret that it made, shows neither again, and tells what to set there', async () => {
     await open(remote);
     const form = part('Pull requests');
     await form.getByLabel('Pull requests live on').selectOption('GitLab');
-    const host = new URL(server.url()).host;
-    await form.getByText(`Empty: http://${host}/api/v4`).waitFor();
-    await form.getByText('A project access token of the role Developer, with the scope api.').waitFor();
-    await form.getByLabel('Project').fill('acme/pipes');
-    await form.getByText('Give a token.').waitFor();
+    await form.getByText(`Empty: http://${new URL(server.url()).host}/api/v4`).waitFor();
     expect(await form.getByRole('button', { name: 'Save the forge' }).isDisabled()).to.equal(true);
-  });
-
-  it('takes a forge with a token and a secret that it made, and shows neither again', async () => {
-    await open(remote);
-    const form = part('Pull requests');
     await form.getByLabel('Pull requests live on').selectOption('Gitea or Forgejo');
     await form.getByLabel('Address of its API').fill(forge.url);
     await form.getByLabel('Project').fill(forge.project);
@@ -98,15 +78,13 @@ describe('forge and review on the git page', function () {
     expect(secret).to.match(/^[0-9a-f]{64}$/);
     await form.getByText('Give the same to the forge').waitFor();
     await form.getByRole('button', { name: 'Save the forge' }).click();
-    await note('The forge is saved.').waitFor();
+    await note('The forge is saved.');
     await form.getByRole('button', { name: 'Replace the token' }).waitFor();
     expect(await page.content()).to.not.contain('not-the-right-one');
     expect(await page.content()).to.not.contain(secret);
     const { forge: bound } = await status(remote);
     expect(bound).to.include({ name: 'gitea', hasToken: true, hasWebhookSecret: true });
-  });
 
-  it('tells where the forge is to call, and what is ticked there', async () => {
     const webhook = part('Webhook');
     const { webhookUrl } = await status(remote);
     await webhook.getByText(webhookUrl ?? 'none').waitFor();
@@ -117,11 +95,10 @@ describe('forge and review on the git page', function () {
       'Pull request synchronized',
     ]);
     await webhook.getByText('calls without it are turned away').waitFor();
-    const found = [...(await violationsInBothSchemes(page, 'forge')), ...(await beyondAPhone(page, 'forge'))];
-    expect(found, found.join('\n')).to.deep.equal([]);
+    await isUsable('forge');
   });
 
-  it('asks the forge, says why it is not let in, and that it is once the token is right', async () => {
+  it('asks the forge, says why it is not let in, that it is once the token is right, and takes the secret away', async () => {
     const form = part('Pull requests');
     await form.getByRole('button', { name: 'Test the forge' }).click();
     await form.getByText('It does not work').waitFor();
@@ -136,31 +113,7 @@ describe('forge and review on the git page', function () {
     await form.getByRole('button', { name: 'Test the forge' }).click();
     await form.getByText('It answers').waitFor();
     expect((await status(remote)).forge?.error).to.equal(null);
-  });
 
-  it('says what pull requests are like that are opened there', async () => {
-    await open(remote);
-    const form = part('Pull requests that Headgate opens');
-    await form.getByLabel('Open them as drafts').check();
-    await form.getByLabel('Labels').fill('gitops, needs review,');
-    await form.getByLabel('Reviewers').fill('ann, acme/data');
-    await form.getByLabel('Title').fill('{{ticket}}');
-    await form.getByRole('button', { name: 'Save' }).click();
-    await form.getByText(/\{\{ticket\}\} is not known/).waitFor();
-    await form.getByLabel('Title').fill('[{{environment}}] {{title}}');
-    await form.getByRole('button', { name: 'Save' }).click();
-    await note('The next pull request is opened like this.').waitFor();
-    expect((await status(remote)).pullRequests).to.deep.equal({
-      ...{ deleteBranches: true, draft: true, labels: ['gitops', 'needs review'] },
-      ...{ reviewers: ['ann', 'acme/data'], assignees: [], title: '[{{environment}}] {{title}}', body: null },
-    });
-    const where = 'what pull requests are like';
-    const found = [...(await violationsInBothSchemes(page, where)), ...(await beyondAPhone(page, where))];
-    expect(found, found.join('\n')).to.deep.equal([]);
-  });
-
-  it('wants the token anew for another address, and takes the secret away', async () => {
-    const form = part('Pull requests');
     await form.getByLabel('Address of its API').fill('http://localhost:9/api/v1');
     await form.getByText('Give a token.').waitFor();
     await form.getByLabel('Address of its API').fill(forge.url);
@@ -171,12 +124,28 @@ describe('forge and review on the git page', function () {
     await part('Webhook').getByText('No secret is set above').waitFor();
   });
 
-  it('goes back to pull requests that are kept here', async () => {
-    const form = part('Pull requests');
-    await form.getByLabel('Pull requests live on').selectOption('None: they are kept here');
-    await form.getByRole('button', { name: 'Save the forge' }).click();
-    await note('Pull requests are kept here.').waitFor();
-    await settles(() => form.getByRole('button', { name: 'Test the forge' }).count(), 0);
+  it('says what pull requests are like that are opened there, and goes back to those that are kept here', async () => {
+    await open(remote);
+    const form = part('Pull requests that Headgate opens');
+    await form.getByLabel('Open them as drafts').check();
+    await form.getByLabel('Labels').fill('gitops, needs review,');
+    await form.getByLabel('Reviewers').fill('ann, acme/data');
+    await form.getByLabel('Title').fill('{{ticket}}');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText(/\{\{ticket\}\} is not known/).waitFor();
+    await form.getByLabel('Title').fill('[{{environment}}] {{title}}');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await note('The next pull request is opened like this.');
+    expect((await status(remote)).pullRequests).to.deep.equal({
+      ...{ deleteBranches: true, draft: true, labels: ['gitops', 'needs review'] },
+      ...{ reviewers: ['ann', 'acme/data'], assignees: [], title: '[{{environment}}] {{title}}', body: null },
+    });
+
+    const forgeForm = part('Pull requests');
+    await forgeForm.getByLabel('Pull requests live on').selectOption('None: they are kept here');
+    await forgeForm.getByRole('button', { name: 'Save the forge' }).click();
+    await note('Pull requests are kept here.');
+    await settles(() => forgeForm.getByRole('button', { name: 'Test the forge' }).count(), 0);
     expect((await status(remote)).forge?.name).to.equal('none');
   });
 

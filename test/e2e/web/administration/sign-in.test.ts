@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../../../../controller/demo/client.ts';
 import { ROOT } from '../../../support/harness/controller.ts';
 import { trySignIn } from '../../../support/users/person.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import { settles, watchForErrors } from '../browser.ts';
 import {
   codeOf,
   giveCredentials,
@@ -14,23 +14,20 @@ import {
   type Somebody,
   scan,
   secretOf,
-  setUpTwoFactor,
   shownCodes,
 } from '../people.ts';
-import { openSite, type SiteSession } from '../site-session.ts';
+import { partsOf, useSite } from '../use-site.ts';
 
 describe('signing in', function () {
   this.timeout(240_000);
-  let session: SiteSession;
+  const session = useSite();
   let api: ApiClient;
   let page: Page;
   let errors: string[] = [];
 
   before(async () => {
-    session = await openSite();
     api = await session.site.api();
   });
-  after(() => session?.close());
   beforeEach(async () => {
     page = await openBrowser(session);
     errors = watchForErrors(page);
@@ -43,11 +40,11 @@ describe('signing in', function () {
   const heading = (name: string, on = page): Locator => on.getByRole('heading', { level: 1, name });
   const alert = (text: string | RegExp, on = page): Promise<void> =>
     on.getByRole('alert').getByText(text).waitFor();
-  const isUsable = async (where: string): Promise<void> => {
-    const found = await violationsInBothSchemes(page, where);
-    found.push(...(await beyondAPhone(page, where)));
-    expect(found, found.join('\n')).to.deep.equal([]);
-  };
+  const { isUsable } = partsOf({
+    get page() {
+      return page;
+    },
+  });
 
   describe('with a temporary password', () => {
     let given: Somebody;
@@ -63,7 +60,7 @@ describe('signing in', function () {
       given = { id, email, password };
     });
 
-    it('asks for one of their own on every page, with a way out', async () => {
+    it('asks for one of their own on every page, with a way out, and goes where they wanted once there is one', async () => {
       await page.goto(session.at('fleet'));
       await giveCredentials(page, given);
       await heading('Choose a password of your own').waitFor();
@@ -76,11 +73,6 @@ describe('signing in', function () {
       await isUsable('a password of their own');
       await page.getByRole('button', { name: 'Sign out' }).click();
       await page.getByRole('form', { name: 'Sign in' }).waitFor();
-      await page.goto(session.at('fleet'));
-      await page.getByRole('form', { name: 'Sign in' }).waitFor();
-    });
-
-    it('says what is wrong with the new one, takes it, and goes where they wanted', async () => {
       await page.goto(session.at('fleet'));
       await giveCredentials(page, given);
       const change = page.getByRole('button', { name: 'Change the password' });
@@ -118,7 +110,7 @@ describe('signing in', function () {
       api.mutate('team.updateRequireTwoFactor', { teamId: session.site.teamId, requireTwoFactor: false }),
     );
 
-    it('leads from the page that is open to the set-up once the team does, and back afterwards', async () => {
+    it('leads from the page that is open to the set-up, lets nobody go before it, and then where they wanted', async () => {
       await page.goto(session.at('pipelines'));
       await giveCredentials(page, person);
       await heading('Pipelines').waitFor();
@@ -128,6 +120,14 @@ describe('signing in', function () {
       });
       await heading('Set up two-factor sign-in').waitFor();
       await page.getByText('Ours asks for a second factor').waitFor();
+      // Neither another address nor another sign-in leads around it.
+      await page.goto(`${session.url}/settings`);
+      await heading('Set up two-factor sign-in').waitFor();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('form', { name: 'Sign in' }).waitFor();
+      await page.goto(session.at('settings'));
+      await giveCredentials(page, person);
+      await heading('Set up two-factor sign-in').waitFor();
       await page.getByRole('button', { name: 'Show the code to scan' }).click();
       const picture = page.getByRole('img', { name: /^QR code/ });
       const uri = await scan(picture);
@@ -161,14 +161,18 @@ describe('signing in', function () {
       expect(await done.isDisabled()).to.equal(true);
       await page.getByLabel('I have kept them').check();
       await done.click();
-      await heading('Pipelines').waitFor();
+      await heading('Settings').waitFor();
       expect(await page.content()).not.to.include(backupCodes[0]);
+      await page.getByText('Ours requires it.').waitFor();
+      await settles(
+        () => page.getByRole('button', { name: 'Turn off two-factor' }).isDisabled(),
+        true,
+        'the team requires it',
+      );
     });
 
-    it('asks for a code after the password, stays there after a wrong one, and takes the right one', async () => {
+    it('asks for a code after the password: a wrong one, the right one, and a backup code by the keyboard alone', async () => {
       await page.goto(session.at('git'));
-      await giveCredentials(page, { ...person, password: 'not the password' });
-      await alert('Email or password is wrong');
       await giveCredentials(page, person);
       const code = page.getByLabel('Code', { exact: true });
       await code.waitFor();
@@ -176,60 +180,28 @@ describe('signing in', function () {
       await code.fill('123456');
       await page.getByRole('button', { name: 'Sign in' }).click();
       await alert(/The code is wrong/);
+      await page.getByRole('button', { name: 'As somebody else' }).click();
+      await settles(() => page.getByLabel('Password').inputValue(), '', 'no password');
+      await giveCredentials(page, person);
       await code.fill(codeOf(secret, 1));
       await page.getByRole('button', { name: 'Sign in' }).click();
       await heading('Git').waitFor();
-    });
 
-    it('takes a backup code, by the keyboard alone, and takes it once', async () => {
-      const used = backupCodes[0] ?? '';
-      await page.goto(`${session.url}/sign-in`);
-      await page.getByLabel('Email').waitFor();
+      await page.getByRole('banner').getByRole('button', { name: 'Account' }).click();
+      await page.getByRole('menuitem', { name: 'Sign out' }).click();
+      await page.getByRole('form', { name: 'Sign in' }).waitFor();
+      await page.getByLabel('Email').focus();
       await page.keyboard.type(person.email);
       await page.keyboard.press('Tab');
       await page.keyboard.type(person.password);
       await page.keyboard.press('Enter');
-      await page.getByLabel('Code', { exact: true }).waitFor();
+      await code.waitFor();
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
       await page.getByLabel('Backup code').waitFor();
-      await page.keyboard.type(used.toLowerCase());
+      await page.keyboard.type((backupCodes[0] ?? '').toLowerCase());
       await page.keyboard.press('Enter');
-      await heading('Overview').waitFor();
-
-      const again = await openBrowser(session);
-      await again.goto(`${session.url}/sign-in`);
-      await giveCredentials(again, person);
-      await again.getByRole('button', { name: 'Use a backup code' }).click();
-      await again.getByLabel('Backup code').fill(used);
-      await again.getByRole('button', { name: 'Sign in' }).click();
-      await alert(/was already used/, again);
-      await again.getByRole('button', { name: 'As somebody else' }).click();
-      await settles(() => again.getByLabel('Password').inputValue(), '', 'no password');
-      await again.context().close();
-    });
-
-    it('does not let go who has to set one up: not at another address, not after signing in again', async () => {
-      const other = await makePerson(session, 'third', { role: 'EDITOR' });
-      await page.goto(session.at('overview'));
-      await giveCredentials(page, other);
-      await heading('Set up two-factor sign-in').waitFor();
-      await page.goto(`${session.url}/settings`);
-      await heading('Set up two-factor sign-in').waitFor();
-      await page.getByRole('button', { name: 'Sign out' }).click();
-      await page.getByRole('form', { name: 'Sign in' }).waitFor();
-      await page.goto(`${session.url}/settings`);
-      await giveCredentials(page, other);
-      await setUpTwoFactor(page);
-      await page.getByLabel('I have kept them').check();
-      await page.getByRole('button', { name: 'Done' }).click();
-      await heading('Settings').waitFor();
-      await page.getByText('Ours requires it.').waitFor();
-      await settles(
-        () => page.getByRole('button', { name: 'Turn off two-factor' }).isDisabled(),
-        true,
-        'the team requires it',
-      );
+      await page.getByRole('banner').waitFor();
     });
   });
 
@@ -241,58 +213,5 @@ describe('signing in', function () {
     await alert('Email or password is wrong');
     await giveCredentials(page, person);
     await alert(/Too many failed sign-ins.*The next one is looked at from .*\d:\d\d.* on\./);
-  });
-
-  describe('by an identity provider', () => {
-    before(() =>
-      api.mutate('settings.updateOidc', {
-        issuer: 'https://login.example.org',
-        clientId: 'headgate',
-        clientSecret: 'nobody sees it',
-        displayName: 'Example',
-      }),
-    );
-    after(() => api.mutate('settings.disableOidc', {}));
-
-    it('offers it, with where they wanted to go', async () => {
-      await page.goto(session.at('git?tab=drift'));
-      const link = page.getByRole('link', { name: 'Continue with Example' });
-      await link.waitFor();
-      const address = new URL((await link.getAttribute('href')) ?? '', session.url);
-      expect(address.pathname).to.equal('/api/auth/oidc/login');
-      expect(address.searchParams.get('next')).to.equal(`/e/${session.site.environmentId}/git?tab=drift`);
-      await isUsable('two ways in');
-    });
-
-    it('says what went wrong there and what to do, in words for codes that it does not know too', async () => {
-      for (const [code, what] of [
-        ['email_taken', /then link the identity provider in your settings/],
-        ['account_locked', /Ask an administrator of your team to unlock it/],
-        ['constructor', /did not work/],
-      ] as const) {
-        await page.goto(`${session.url}/sign-in?problem=${code}`);
-        await alert(what);
-      }
-      await isUsable('a sign-in that failed elsewhere');
-    });
-
-    it('links an account from the settings, and tells how that went', async () => {
-      const person = await makePerson(session, 'linking', { role: 'VIEWER' });
-      await page.goto(session.at('settings'));
-      await giveCredentials(page, person);
-      const link = page.getByRole('list', { name: 'Ways to sign in' }).getByRole('link', { name: /Example/ });
-      const address = new URL((await link.getAttribute('href')) ?? '', session.url);
-      expect(Object.fromEntries(address.searchParams)).to.deep.equal({
-        link: '1',
-        next: `/e/${session.site.environmentId}/settings`,
-      });
-      await page.goto(session.at('settings?problem=already_linked'));
-      await page.getByText('belongs to somebody else here').waitFor();
-      await page.getByRole('button', { name: 'Understood' }).click();
-      await page.waitForURL(session.at('settings'));
-      await page.goto(session.at('settings?linked=1'));
-      await page.getByRole('status', { name: 'Notes' }).getByText('is linked').waitFor();
-      await page.waitForURL(session.at('settings'));
-    });
   });
 });

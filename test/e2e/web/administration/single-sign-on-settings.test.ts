@@ -1,44 +1,29 @@
 /** The identity provider and what its groups lead to, set up in the browser against a real provider. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
+import { use } from '../../../support/harness/use.ts';
 import {
   CLIENT_ID,
   CLIENT_SECRET,
   startIdentityProvider,
-  type TestIdentityProvider,
 } from '../../../support/servers/identity-provider.ts';
 import { makeGroup } from '../../../support/users/people.ts';
-import { beyondAPhone, LOAD, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
-import { giveCredentials, makePerson, openBrowser } from '../people.ts';
-import { openSite, type SiteSession } from '../site-session.ts';
+import { LOAD, settles } from '../browser.ts';
+import { makePerson } from '../people.ts';
+import { partsOf, useSite } from '../use-site.ts';
 
 describe('the settings of single sign-on', function () {
   this.timeout(240_000);
-  let session: SiteSession;
-  let provider: TestIdentityProvider;
+  const session = useSite({ controller: { variables: { HEADGATE_PRIVATE_TARGETS: '127.0.0.1' } } });
+  const { section, note, isUsable } = partsOf(session);
+  const provider = use(
+    () => startIdentityProvider({ headgate: session.url }),
+    (server) => server.stop(),
+  );
   let page: Page;
-  let errors: string[];
-
-  before(async () => {
-    session = await openSite({ controller: { variables: { HEADGATE_PRIVATE_TARGETS: '127.0.0.1' } } });
-    provider = await startIdentityProvider({ headgate: session.url });
+  before(() => {
     page = session.page;
-    errors = watchForErrors(page);
   });
-  after(async () => {
-    await session?.close();
-    await provider?.stop();
-  });
-  afterEach(() => expect(errors.splice(0)).to.deep.equal([]));
-
-  const section = (name: string): Locator => page.getByRole('region', { name, exact: true });
-  const note = (text: string | RegExp): Promise<void> =>
-    page.getByRole('status', { name: 'Notes' }).getByText(text).waitFor();
-  const isUsable = async (where: string): Promise<void> => {
-    const found = await violationsInBothSchemes(page, where);
-    found.push(...(await beyondAPhone(page, where)));
-    expect(found, found.join('\n')).to.deep.equal([]);
-  };
 
   describe('the provider', () => {
     const form = (): Locator => section('Identity provider');
@@ -46,7 +31,7 @@ describe('the settings of single sign-on', function () {
     const test = (): Promise<void> => form().getByRole('button', { name: 'Test the issuer' }).click();
     const save = (): Locator => form().getByRole('button', { name: 'Save the provider' });
 
-    it('is tested before it is saved: what was found, and what is wrong with it', async () => {
+    it('is tested before it is saved: what was found, what is wrong with it; its secret is never shown again', async () => {
       await page.goto(session.at('settings?tab=sso'));
       await form().getByText('Off', { exact: true }).waitFor();
       await form()
@@ -64,10 +49,7 @@ describe('the settings of single sign-on', function () {
       await test();
       await found().getByText('Works', { exact: true }).waitFor();
       await found().getByText(`${provider.issuer}/auth`).waitFor();
-      await isUsable('a test that succeeded');
-    });
 
-    it('is saved with a secret that is never shown again', async () => {
       await form().getByText('Give the client id.').waitFor();
       await form().getByLabel('Client id').fill(CLIENT_ID);
       await form().getByText('Give the client secret.').waitFor();
@@ -82,45 +64,8 @@ describe('the settings of single sign-on', function () {
       await settles(() => form().getByLabel('Issuer').inputValue(), provider.issuer);
       await form().getByText('Set', { exact: true }).waitFor();
       expect(await page.content()).not.to.include(CLIENT_SECRET);
-    });
-
-    it('keeps the secret when only the name changes, and asks for it for another client', async () => {
-      const sealed = () =>
-        session.site
-          .db('oidc_settings')
-          .first('sealed_client_secret')
-          .then((row) => row?.sealed_client_secret);
-      const before = await sealed();
-      await form().getByLabel('Name on the sign-in page').fill('Company account');
-      await save().click();
-      await note(/The identity provider is saved/);
-      await settles(() => save().isDisabled(), true, 'nothing to save');
-      expect(await sealed()).to.equal(before);
-      await form().getByLabel('Client id').fill('another');
-      await form().getByText('Give the client secret.').waitFor();
-      await form()
-        .getByText(/belongs to another issuer or client/)
-        .waitFor();
-      await form()
-        .getByLabel('Client authentication')
-        .selectOption({ label: 'No secret: public client (none)' });
-      await settles(() => save().isDisabled(), false, 'a public client needs no secret');
-      await page.reload();
-    });
-
-    it('lets people sign in at once', async () => {
-      provider.people.set('ada', { email: 'ada@example.org', email_verified: true, name: 'Ada Lovelace' });
-      provider.person = 'ada';
-      const hers = await openBrowser(session);
-      await hers.goto(`${session.url}/sign-in`);
-      await hers
-        .getByRole('link', { name: /Company account/ })
-        .or(hers.getByRole('button', { name: /Company account/ }))
-        .click();
-      await hers.getByRole('button', { name: 'Sign in' }).waitFor({ state: 'detached' });
-      await hers.context().close();
-      await page.goto(session.at('settings?tab=users'));
-      await page.getByRole('link', { name: 'Ada Lovelace' }).waitFor();
+      const offered = await fetch(`${session.url}/api/auth/providers`);
+      expect(await offered.text()).to.include('Water works account');
     });
   });
 
@@ -175,28 +120,15 @@ describe('the settings of single sign-on', function () {
       await isUsable('mappings of groups');
     });
 
-    it('tells how many memberships follow a save, and those whom it concerns feel it', async () => {
+    it('are followed by memberships, come with a claim, and whoever matches nothing has a team', async () => {
       const grace = await makePerson(session, 'grace');
       await makeGroup(session.site.db, { name: 'admins', userIds: [grace.id] });
       await save();
       await note('1 membership was added.');
-      const hers = await openBrowser(session);
-      await hers.goto(session.at('settings?tab=members'));
-      await giveCredentials(hers, grace);
-      await hers.getByRole('button', { name: 'Add a member' }).waitFor();
-      await settles(() => hers.getByRole('button', { name: 'Add a member' }).isDisabled(), false);
       await form().getByLabel('Role of mapping 2').selectOption('Viewer');
       await save();
       await note('1 membership was changed.');
-      await hers.getByRole('button', { name: 'Sign in' }).waitFor();
-      await giveCredentials(hers, grace);
-      await hers.getByText('Your role here is VIEWER.').waitFor();
-      await hers.context().close();
-      await page.reload();
-      await settles(async () => (await groups()).join(), 'editors,admins');
-    });
-
-    it('come with a claim, and whoever matches nothing has a team', async () => {
+      expect(await groups()).to.deep.equal(['editors', 'admins']);
       await form().getByLabel('Read groups at every sign-in').check();
       await form().getByLabel('Claim with the groups').fill('groups');
       await form().getByLabel('Scope that asks for it').fill('groups');
@@ -208,20 +140,10 @@ describe('the settings of single sign-on', function () {
       await roles.getByLabel('Groups of editors').fill('writers, authors');
       await roles.getByRole('button', { name: 'Save the roles' }).click();
       await note(/Roles by group are saved\./);
-      await page.reload();
+      await page.goto(session.at('settings'));
+      await page.goto(session.at('settings?tab=sso'));
       await settles(() => roles.getByLabel('Groups of editors').inputValue(), 'writers, authors');
       await settles(() => form().getByLabel('Scope that asks for it').inputValue(), 'groups');
-    });
-  });
-
-  describe('the end of it', () => {
-    it('is switched off, after saying who is kept out by that', async () => {
-      await page.getByRole('button', { name: 'Switch it off' }).click();
-      const form = page.getByRole('dialog', { name: 'Switch single sign-on off' });
-      await form.getByText('Users without a password here cannot sign in any more').waitFor();
-      await form.getByRole('button', { name: 'Switch it off' }).click();
-      await section('Identity provider').getByText('Off', { exact: true }).waitFor();
-      await settles(() => page.getByRole('button', { name: 'Switch it off' }).count(), 0);
     });
   });
 
@@ -236,14 +158,13 @@ describe('the settings of single sign-on', function () {
       await form.getByLabel('Days that a personal token').fill('60');
       await form.getByText('Tokens that would last longer end in 60 days.').waitFor();
       await form.getByLabel('Ask the provider every hour').check();
-      await isUsable('the rules for leavers');
       await form.getByRole('button', { name: 'Save these rules' }).click();
       await note('The rules for leavers and tokens are saved.');
       await page.reload();
       expect(await form.getByLabel('Days without confirmation').inputValue()).to.equal('14');
     });
 
-    it('all accounts of an issuer are unlinked; one that rests says so, and since when', async () => {
+    it('are ended: accounts that rest say so, all of an issuer are unlinked, and the provider is switched off', async () => {
       const { db } = session.site;
       const { id } = await makePerson(session, 'leaver');
       const confirmed_at = new Date(Date.now() - 20 * 86_400_000);
@@ -262,6 +183,13 @@ describe('the settings of single sign-on', function () {
       await page.getByRole('button', { name: 'Unlink 1 account' }).click();
       await note('1 account unlinked; 1 of them are joined by the next sign-in.');
       expect(await db('user_identities').where({ user_id: id })).to.deep.equal([]);
+
+      await page.getByRole('button', { name: 'Switch it off' }).click();
+      const form = page.getByRole('dialog', { name: 'Switch single sign-on off' });
+      await form.getByText('Users without a password here cannot sign in any more').waitFor();
+      await form.getByRole('button', { name: 'Switch it off' }).click();
+      await section('Identity provider').getByText('Off', { exact: true }).waitFor();
+      await settles(() => page.getByRole('button', { name: 'Switch it off' }).count(), 0);
     });
   });
 });

@@ -26,3 +26,9 @@ export function storePlace({ config }: SecretStore): string {
   if ('region' in config) return `${config.region}${config.prefix ? ` · ${config.prefix}…` : ''}`;
   return config.command;
 }
+
+/** What becomes of the values that are there when an environment keeps its secrets in another store. */
+export const effectOfMove = (backend: SecretBackend): string =>
+  backend === 'BUILTIN'
+    ? 'The last good values stay as the values. Nothing restarts.'
+    : 'The names that are here are looked up in the new store. A value that is another one there restarts the pipelines that name it; one that is not there stays as it is and is reported.';

@@ -1,27 +1,17 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, type SyntheticEvent, useEffect, useState } from 'react';
 import { useNavigate, useSearchParams } from 'react-router';
-import { providersQuery, type SignInResult, sessionQuery, signIn } from '../../api/session.ts';
+import { providersQuery, sessionQuery, signIn } from '../../api/session.ts';
 import { withParameters } from '../../api/sign-in-url.ts';
 import { Field } from '../../ui/form/field.tsx';
 import { Button, ButtonAnchor } from '../../ui/primitives/button.tsx';
 import { Icon, Logo } from '../../ui/primitives/icons.tsx';
-import { sentence } from '../../ui/text/format.ts';
 import { CodeField } from '../account/code-field.tsx';
 import { providerProblem } from './provider-problems.ts';
+import { refusalText } from './refusal-text.ts';
 
 /** Only addresses of this site: `//evil.example` and `https:…` are not. */
 const safeNext = (next: string | null): string => (next && /^\/[^/\\]/.test(next) ? next : '/');
-
-const clockTime = (at: Date): string => at.toLocaleTimeString(undefined, { timeStyle: 'short' });
-
-/** The server's sentence, and from when on another try is looked at. */
-const refusal = ({ message, retryAt }: Extract<SignInResult, { ok: false }>): string => {
-  if (!retryAt) return message;
-  // The minute that has begun is not over yet.
-  const next = new Date(Math.ceil(retryAt.getTime() / 60_000) * 60_000);
-  return `${sentence(message)} The next one is looked at from ${clockTime(next)} on.`;
-};
 
 export const SignInPage = () => {
   const [params] = useSearchParams();
@@ -63,7 +53,7 @@ export const SignInPage = () => {
       setCode('');
       if (result.totpRequired) setStep('code');
       else {
-        setProblem(refusal(result));
+        setProblem(refusalText(result));
         setWrong(step === 'password' && !result.retryAt);
       }
     } catch {

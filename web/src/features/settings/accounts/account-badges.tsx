@@ -4,19 +4,9 @@ import { Icon } from '../../../ui/primitives/icons.tsx';
 import { Time } from '../../../ui/primitives/time.tsx';
 import { useNow } from '../../../ui/text/clock.ts';
 import { formatExact } from '../../../ui/text/format.ts';
-
-interface Locked {
-  lockedAt: Date | null;
-  lockedBy: 'admin' | 'scim' | null;
-}
+import { type Locked, lockedMeans, SOURCES } from './account-text.ts';
 
 const lockedByWord = ({ lockedBy }: Locked): string => (lockedBy === 'scim' ? 'SCIM' : 'admin');
-
-/** Who may lift a lock depends on who has made it. */
-export const lockedMeans = (account: Locked): string =>
-  account.lockedBy === 'scim'
-    ? 'Locked by the identity provider, which lifts it when it activates the account again. A super admin can too.'
-    : 'Locked by an administrator: the identity provider cannot lift that.';
 
 interface Rest {
   restsAt?: Date | null;
@@ -91,21 +81,6 @@ export const TwoFactor = ({ enabled, byProvider }: { enabled: boolean; byProvide
     </Badge>
   );
 };
-
-/** Where a membership comes from, and what that means for it. */
-export const SOURCES = {
-  manual: { word: 'By hand', means: 'Somebody added them here. No group changes it.' },
-  group: {
-    word: 'By group',
-    means: 'A group of the identity provider leads here: when they leave the group, they leave the team.',
-  },
-} as const;
-
-/** Why somebody cannot be taken out of a team here; null where they can. */
-export const whyInTeam = (source: keyof typeof SOURCES): string | null =>
-  source === 'group'
-    ? 'A group of the identity provider leads here: take them out of it there, or change what it leads to.'
-    : null;
 
 export const Source = ({ source }: { source: keyof typeof SOURCES }) => (
   <span data-tip={SOURCES[source].means}>{SOURCES[source].word}</span>

@@ -10,27 +10,7 @@ import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
 import { plural } from '../../../ui/text/format.ts';
-
-const NAME = /^[a-zA-Z0-9][a-zA-Z0-9 _-]{0,99}$/;
-
-const limitProblem = (text: string): string => {
-  if (text.trim() === '') return '';
-  const limit = Number(text);
-  return Number.isInteger(limit) && limit >= 1 && limit <= 1_000_000
-    ? ''
-    : 'A whole number from 1 to 1,000,000, or nothing.';
-};
-
-const daysProblem = (text: string): string =>
-  /^\d{1,4}$/.test(text.trim()) && Number(text) <= 3_650 ? '' : 'A whole number of days from 0 to 3,650.';
-
-const priceProblem = (text: string): string => {
-  if (text.trim() === '') return '';
-  const price = Number(text);
-  return Number.isFinite(price) && price >= 0 && price <= 1_000_000
-    ? ''
-    : 'A number from 0 to 1,000,000, with a point, or nothing.';
-};
+import { problemOfDays, problemOfLimit, problemOfName, problemOfPrice } from './environment-draft.ts';
 
 /** Name, approval, limit of nodes, when silent ones are archived. */
 export const General = ({ environment, role }: { environment: Environment; role: TeamSummary['role'] }) => {
@@ -44,9 +24,6 @@ export const General = ({ environment, role }: { environment: Environment; role:
     autoRevert: environment.autoRevert,
   });
   const { name, requireApproval, maxNodes, archiveDays, price, autoRevert } = draft;
-  const nameProblem = NAME.test(name)
-    ? ''
-    : 'Letters, digits, spaces, _ and -; begin with a letter or a digit; at most 100.';
   const limit = maxNodes.trim() === '' ? null : Number(maxNodes);
   const pricePerGb = price.trim() === '' ? null : Number(price);
   const changes = {
@@ -68,7 +45,12 @@ export const General = ({ environment, role }: { environment: Environment; role:
       notify(`${saved.name} was saved.`);
     },
   });
-  const problems = [nameProblem, limitProblem(maxNodes), daysProblem(archiveDays), priceProblem(price)];
+  const problems = [
+    problemOfName(name),
+    problemOfLimit(maxNodes),
+    problemOfDays(archiveDays),
+    problemOfPrice(price),
+  ];
   const wrong = problems.some((problem) => problem !== '');
   const over = limit !== null && limit < environment.nodeCount;
   return (
@@ -83,7 +65,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
         <NameField
           value={name}
           onChange={(next) => set({ name: next })}
-          problem={nameProblem}
+          problem={problemOfName(name)}
           hint="Manifests do not name it, so nothing restarts."
         />
         <Checkbox
@@ -97,7 +79,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
           onChange={(next) => set({ price: next })}
           inputMode="decimal"
           placeholder="no price"
-          problem={priceProblem(price)}
+          problem={problemOfPrice(price)}
           hint="Of 10⁹ bytes, in whatever currency you count. Metrics, Volumes and costs, multiply by it; empty shows volumes only."
           autoComplete="off"
         />
@@ -119,7 +101,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
             onChange={(next) => set({ maxNodes: next })}
             inputMode="numeric"
             placeholder="no limit"
-            problem={limitProblem(maxNodes)}
+            problem={problemOfLimit(maxNodes)}
             hint={
               over
                 ? `It has ${plural(environment.nodeCount, 'node')} already. They stay; no further one can join.`
@@ -132,7 +114,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
             value={archiveDays}
             onChange={(next) => set({ archiveDays: next })}
             inputMode="numeric"
-            problem={daysProblem(archiveDays)}
+            problem={problemOfDays(archiveDays)}
             hint={
               Number(archiveDays) === 0
                 ? 'Silent nodes are never archived, and count against the limit.'

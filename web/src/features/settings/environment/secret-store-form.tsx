@@ -7,8 +7,8 @@ import { SelectField } from '../../../ui/form/field.tsx';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { useDraft } from '../../../ui/form/use-draft.ts';
 import { Section } from '../../../ui/primitives/page.tsx';
-import { BACKENDS, storeNoun } from '../../secrets/store-text.ts';
-import { configOf, heldBy, isComplete, type StoreDraft, storeDraft } from './store-draft.ts';
+import { BACKENDS, effectOfMove, storeNoun } from '../../secrets/store-text.ts';
+import { configOf, heldBy, isComplete, storeDraft } from './store-draft.ts';
 import { CloudFields, ExecFields, RefreshField, VaultFields } from './store-fields.tsx';
 
 interface Props {
@@ -73,13 +73,8 @@ export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
         {backend === 'CLOUD_SM' && <CloudFields {...fields} />}
         {backend === 'EXEC' && <ExecFields {...fields} commands={environment.secretCommands} />}
         {!isBuiltIn && <RefreshField draft={draft} set={set} />}
-        {moves && <p className="muted">{effectOf(backend)}</p>}
+        {moves && <p className="muted">{effectOfMove(backend)}</p>}
       </MutationForm>
     </Section>
   );
 };
-
-const effectOf = (backend: StoreDraft['backend']): string =>
-  backend === 'BUILTIN'
-    ? 'The last good values stay as the values. Nothing restarts.'
-    : 'The names that are here are looked up in the new store. A value that is another one there restarts the pipelines that name it; one that is not there stays as it is and is reported.';

@@ -2,9 +2,10 @@ import type { TeamMember } from '../../../../../schemas/api/identity/people.ts';
 import { RowMenu } from '../../../ui/primitives/row-menu.tsx';
 import type { Column } from '../../../ui/table/data-table.tsx';
 import { momentColumn } from '../../../ui/table/time-column.tsx';
-import { AccountState, PersonName, Source, TwoFactor, whyInTeam } from '../accounts/account-badges.tsx';
+import { AccountState, PersonName, Source, TwoFactor } from '../accounts/account-badges.tsx';
 import { ROLE_LABELS, RoleSelect, roleRank } from '../accounts/roles.tsx';
 import type { MemberAction } from './member-dialogs.tsx';
+import { memberRights } from './member-rights.ts';
 
 interface Options {
   mayEdit: boolean;
@@ -14,18 +15,7 @@ interface Options {
 
 const MemberMenu = ({ member, act }: { member: TeamMember; act: Options['act'] }) => {
   const isLocked = member.lockedAt !== null;
-  const outOfReach = member.accountOutOfReach !== null;
-  const staysLocked = member.lockedBy === 'scim';
-  const hasNoPassword = member.authMethod === 'OIDC';
-  const whyIn = whyInTeam(member.source);
-  const reasons = [
-    member.accountOutOfReach,
-    !outOfReach && staysLocked
-      ? 'The identity provider has locked the account: activate it there, or ask a super admin.'
-      : null,
-    !outOfReach && hasNoPassword ? 'They sign in at the identity provider, which keeps the password.' : null,
-    whyIn,
-  ].filter((reason) => reason !== null);
+  const { reasons, mayLock, mayReset, mayRemove } = memberRights(member);
   return (
     <RowMenu
       label={`Actions on ${member.name}`}
@@ -34,19 +24,19 @@ const MemberMenu = ({ member, act }: { member: TeamMember; act: Options['act'] }
         {
           word: isLocked ? 'Unlock the account…' : 'Lock the account…',
           icon: isLocked ? 'check' : 'held',
-          disabled: outOfReach || staysLocked,
+          disabled: !mayLock,
           run: () => act({ kind: isLocked ? 'unlock' : 'lock', member }),
         },
         {
           word: 'Reset the password…',
           icon: 'secrets',
-          disabled: outOfReach || hasNoPassword,
+          disabled: !mayReset,
           run: () => act({ kind: 'password', member }),
         },
         {
           word: 'Remove from the team…',
           icon: 'trash',
-          disabled: whyIn !== null,
+          disabled: !mayRemove,
           run: () => act({ kind: 'remove', member }),
         },
       ]}

@@ -4,7 +4,7 @@ import type { TeamDetail, TeamMember } from '../../../../../schemas/api/identity
 import { api } from '../../../api/client.ts';
 import { MutationForm } from '../../../ui/form/mutation-form.tsx';
 import { Dialog } from '../../../ui/primitives/dialog.tsx';
-import { lockedMeans } from '../accounts/account-badges.tsx';
+import { lockedMeans } from '../accounts/account-text.ts';
 import { ResetPasswordForm } from '../accounts/reset-password.tsx';
 import { aRole, roleMeans, roleRank } from '../accounts/roles.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';

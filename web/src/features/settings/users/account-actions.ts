@@ -2,7 +2,7 @@
 import type { UserSummary } from '../../../../../schemas/api/identity/people.ts';
 import { api } from '../../../api/client.ts';
 import { plural } from '../../../ui/text/format.ts';
-import { lockedMeans } from '../accounts/account-badges.tsx';
+import { lockedMeans } from '../accounts/account-text.ts';
 
 export type PlainKind = 'lock' | 'unlock' | 'twoFactor' | 'sessions' | 'superAdmin';
 
