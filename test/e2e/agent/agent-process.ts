@@ -47,6 +47,7 @@ export interface AgentProcess extends RunningAgent {
 
 /** By how much `until` moves the clock of agents in this process on, each time that it looks. */
 export const PACE_MS = 50;
+const LOOK_EVERY_MS = 5;
 
 export interface Workplace {
   dir: string;
@@ -94,12 +95,16 @@ export async function makeWorkplace(ports = 8): Promise<Workplace> {
     portBase,
     clock,
     paceMs: PACE_MS,
+    // At a steady pace: what waits less often would have the clock fall behind that of real engines.
     until: (condition, options) =>
-      until(async () => {
-        if (await condition()) return true;
-        clock.advance(workplace.paceMs);
-        return false;
-      }, options),
+      until(
+        async () => {
+          if (await condition()) return true;
+          clock.advance(workplace.paceMs);
+          return false;
+        },
+        { everyMs: LOOK_EVERY_MS, ...options },
+      ),
     run(env, args = [], deps) {
       const agent = startInProcess(settings(env), args, clock, deps);
       const { terminate } = agent;

@@ -51,6 +51,15 @@ describe('the documentation', () => {
     });
   }
 
+  it('names tests that exist', () => {
+    const gone = pages.flatMap((page) =>
+      allMatches(read(page), /`(?:test\/)?((?:unit|integration|e2e)\/[\w./-]+)`/g)
+        .filter((path) => !existsSync(join(root, 'test', path)))
+        .map((path) => `${page}: ${path}`),
+    );
+    expect(gone).to.deep.equal([]);
+  });
+
   for (const page of globSync('{agent,api,controller,reconcilers}/**/README.md', { cwd: root }).sort())
     it(`names files in ${page} that exist`, () => {
       const named = allMatches(read(page), /`([\w./-]+\.ts)`/g);

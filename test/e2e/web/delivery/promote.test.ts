@@ -122,6 +122,22 @@ describe('promoting a pipeline from its page', function () {
     expect(second).to.equal(undefined);
   });
 
+  it('cancels one that waits, once it was asked again', async () => {
+    await open('?tab=promotions');
+    await page
+      .getByRole('list', { name: 'Waiting promotions' })
+      .getByRole('button', { name: /^Cancel it/ })
+      .click();
+    const form = dialog('Cancel the promotion of clicks');
+    await form.getByText('Pull request #1 is closed').waitFor();
+    await form.getByRole('button', { name: 'Cancel the promotion' }).click();
+    await note('is cancelled').waitFor();
+    await page
+      .getByRole('table', { name: 'Earlier promotions' })
+      .getByRole('row', { name: /production clicks Cancelled/ })
+      .waitFor();
+  });
+
   it('deploys at once where nobody has to approve it, and shows it there', async () => {
     await open(into(lab));
     await dialog().getByRole('heading', { name: 'clicks is new in lab' }).waitFor();

@@ -105,6 +105,9 @@ describe('a rollout by stages', function () {
     await form.getByText('No node of this pipeline carries these labels').waitFor();
     await form.getByRole('button', { name: 'name=one 1 node' }).click();
     await form.getByText('1 node of 2 tries it first: one. 1 node goes on as it is until then.').waitFor();
+    await form.getByLabel('Minutes that they are watched').fill('0');
+    await form.getByText('A whole number of minutes, from 1 to 10,080.').waitFor();
+    expect(await submit.isDisabled()).to.equal(true);
     const found = [
       ...(await violationsInBothSchemes(page, 'canary')),
       ...(await beyondAPhone(page, 'canary')),

@@ -102,6 +102,9 @@ describe('the page of alert rules', function () {
     const form = dialog('Change Busy CPU');
     await settles(() => form.getByLabel('Watches').count(), 0, 'what it watches stays');
     await isUsable('the change of a rule');
+    await form.getByLabel('Threshold, per cent').fill('ninety');
+    await form.getByText('A number, for example 90 or 0.5.').waitFor();
+    await settles(() => form.getByRole('button', { name: 'Save the rule' }).isDisabled(), true);
     await form.getByLabel('Threshold, per cent').fill('70');
     await form.getByLabel('Enabled').uncheck();
     await form.getByRole('button', { name: 'Save the rule' }).click();

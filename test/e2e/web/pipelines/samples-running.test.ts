@@ -10,7 +10,7 @@ import { untilRunning } from '../../../support/fixtures/pipelines.ts';
 import { patient } from '../../../support/harness/patience.ts';
 import { enginesOf } from '../../../support/harness/processes.ts';
 import { until } from '../../../support/harness/until.ts';
-import { watchForErrors } from '../browser.ts';
+import { settles, watchForErrors } from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
 const GRAPH = {
@@ -52,6 +52,14 @@ describe('events of a pipeline that runs', function () {
     session.at(`pipelines/${pipelineId}?tab=events&view=${view}&component=${component}`);
   const live = (key: string): Locator => page.getByRole('region', { name: `Live events of ${key}` });
   const taps = (): number[] => tapsUnder(agent.pid() ?? 0);
+
+  it('is checked by the engine before it is deployed again', async () => {
+    await page.goto(session.at(`pipelines/${pipelineId}?deploy=1`));
+    const levels = page
+      .getByRole('dialog', { name: 'Deploy orders' })
+      .getByRole('list', { name: 'Levels of validation' });
+    await settles(() => levels.getByText('passed').count(), 6);
+  });
 
   it('shows the event before and after a transform, without the values of hidden keys, and knows its fields', async () => {
     await page.goto(`${tab('samples', 'judge')}&beside=requests`);

@@ -9,7 +9,7 @@ import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
-import { Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
+import { Annotation, Compartment, EditorState, type Extension, type Text } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
 import type { CodeProblem } from './code-problem.ts';
@@ -38,6 +38,9 @@ export interface CodeHandle {
   /** Puts the cursor there and scrolls to it. */
   show: (line: number, column: number) => void;
 }
+
+/** Marks a change that `value` brought: nobody wrote it, so nobody is told. */
+const isBrought = Annotation.define<true>();
 
 /** JSON is YAML's own subset, and its colours serve. */
 const LANGUAGE: Record<CodeInputProps['language'], () => Extension> = { yaml, json: yaml, vrl: () => vrl };
@@ -95,7 +98,8 @@ export const CodeInput = ({
           ...lintKeymap,
         ]),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) calls.current.onChange(update.state.doc.toString());
+          if (update.transactions.some((each) => each.docChanged && !each.annotation(isBrought)))
+            calls.current.onChange(update.state.doc.toString());
         }),
       ],
     });
@@ -111,7 +115,10 @@ export const CodeInput = ({
   useEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    editor.dispatch({
+      changes: { from: 0, to: editor.state.doc.length, insert: value },
+      annotations: isBrought.of(true),
+    });
   }, [value]);
   useEffect(() => {
     view.current?.dispatch({ effects: writable.current.reconfigure(EditorState.readOnly.of(readOnly)) });
