@@ -39,7 +39,7 @@ export interface CodeHandle {
   show: (line: number, column: number) => void;
 }
 
-/** Marks a change that `value` brought: nobody wrote it, so nobody is told. */
+/** Marks a change that `value` brought: it was not typed, and `onChange` is not called for it. */
 const isBrought = Annotation.define<true>();
 
 /** JSON is YAML's own subset, and its colours serve. */
