@@ -1,5 +1,7 @@
 /** A real browser in front of a real Headgate, as a person would use it. */
+
 import axe, { type AxeResults, type RunOptions } from 'axe-core';
+import { expect } from 'chai';
 import { type Browser, type BrowserContext, chromium, type LaunchOptions, type Page } from 'playwright-core';
 import { CHROMIUM_FLAGS, findChromium } from '../../support/harness/chromium.ts';
 import { startHeadgate } from '../../support/harness/headgate.ts';
@@ -193,8 +195,10 @@ export async function violationsOf(page: Page, where: string, options = EVERY_RU
   });
 }
 
-/** The page in light, then what the dark scheme may break of it, without another load. Leaves it in light. */
+/** The page in light, then what the dark scheme may break of it, without another load. Leaves it in light, at its top. */
 export async function violationsInBothSchemes(page: Page, where: string): Promise<string[]> {
+  // What the top bar half covers of a page that is scrolled counts as too small a target.
+  await page.evaluate('scrollTo(0, 0)');
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
   const light = await violationsOf(page, `${where}, light`);
   await page.emulateMedia({ colorScheme: 'dark' });
@@ -227,6 +231,13 @@ export async function beyondAPhone(page: Page, where: string): Promise<string[]>
   await until(fits, { what: 'all to fit', everyMs: 20 }).catch(() => {});
   if (before) await page.setViewportSize(before);
   return beyond.map((element) => `${where}: beyond a phone's edge\n  ${element}`);
+}
+
+/** Fails with what axe-core finds in light and dark, and what a phone would cut off. */
+export async function expectUsable(page: Page, where: string): Promise<void> {
+  const found = await violationsInBothSchemes(page, where);
+  found.push(...(await beyondAPhone(page, where)));
+  expect(found, found.join('\n')).to.deep.equal([]);
 }
 
 export interface Session {

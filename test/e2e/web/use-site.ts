@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { use } from '../../support/harness/use.ts';
 import type { SiteOptions } from '../../support/scenes/site.ts';
-import { beyondAPhone, violationsInBothSchemes, watchForErrors } from './browser.ts';
+import { expectUsable, watchForErrors } from './browser.ts';
 import { openSite, type SiteSession } from './site-session.ts';
 
 export function useSite(options: SiteOptions = {}): SiteSession {
@@ -27,9 +27,5 @@ export const partsOf = (shown: { page: Page }) => ({
   note: (text: string | RegExp, on = shown.page): Promise<void> =>
     on.getByRole('status', { name: 'Notes' }).getByText(text).last().waitFor(),
   /** What axe-core finds in light and dark, and what a phone would cut off. */
-  async isUsable(where: string, on = shown.page): Promise<void> {
-    const found = await violationsInBothSchemes(on, where);
-    found.push(...(await beyondAPhone(on, where)));
-    expect(found, found.join('\n')).to.deep.equal([]);
-  },
+  isUsable: (where: string, on = shown.page): Promise<void> => expectUsable(on, where),
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { patient } from '../../../support/harness/patience.ts';
 import { writeLargeFleet } from '../../../support/scenes/large-fleet.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import { expectUsable, settles, watchForErrors } from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
 const NODES = 400;
@@ -43,11 +43,7 @@ describe('the matrix of a large fleet', function () {
     await page.goto(session.at(`fleet?view=matrix${query}`));
     await grid().getByRole('link').first().waitFor();
   };
-  const isUsable = async (where: string): Promise<void> => {
-    const found = await violationsInBothSchemes(page, where);
-    found.push(...(await beyondAPhone(page, where)));
-    expect(found, found.join('\n')).to.deep.equal([]);
-  };
+  const isUsable = (where: string) => expectUsable(page, where);
   /** What the active cell says, as a screen reader hears it. */
   const active = (): Promise<string> =>
     page.evaluate<string>(`(() => {

@@ -6,14 +6,7 @@ import { enrollNode } from '../../../support/agents/agent-client.ts';
 import { insertAnomaly } from '../../../support/fixtures/anomalies.ts';
 import { soundGraph } from '../../../support/fixtures/graphs.ts';
 import { recordHistory } from '../../../support/scenes/recorded-metrics.ts';
-import {
-  beyondAPhone,
-  LOAD,
-  settles,
-  untilLive,
-  violationsInBothSchemes,
-  watchForErrors,
-} from '../browser.ts';
+import { expectUsable, LOAD, settles, untilLive, watchForErrors } from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
 const MINUTE_MS = 60_000;
@@ -77,11 +70,7 @@ describe('the pages of metrics', function () {
   const fail = (procedure: string) =>
     page.route(`**/api/trpc/**${procedure}**`, (route) => route.fulfill({ status: 500, body: '{}' }));
   const openTab = (id = pipelineId, more = '') => page.goto(session.at(`pipelines/${id}?tab=metrics${more}`));
-  const isUsable = async (where: string): Promise<void> => {
-    const found = await violationsInBothSchemes(page, where);
-    found.push(...(await beyondAPhone(page, where)));
-    expect(found, found.join('\n')).to.deep.equal([]);
-  };
+  const isUsable = (where: string) => expectUsable(page, where);
 
   /** Drags over a tenth of the chart of bytes, and answers the minutes that the address then asks for. */
   async function zoomIn(back: string): Promise<number> {

@@ -9,7 +9,7 @@ import { component, edge } from '../../../support/fixtures/graphs.ts';
 import { patient } from '../../../support/harness/patience.ts';
 import { until } from '../../../support/harness/until.ts';
 import { pipelineInGit } from '../../../support/scenes/pipeline-in-git.ts';
-import { beyondAPhone, LOAD, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import { expectUsable, LOAD, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
 const ticks = component('ticks', 'demo_logs', 'SOURCE', { format: 'json' });
@@ -88,11 +88,7 @@ describe('the graph editor', function () {
     await page.mouse.move(x, y, { steps: 2 });
     await page.mouse.up();
   }
-  const isUsable = async (where: string): Promise<void> => {
-    const found = await violationsInBothSchemes(page, where);
-    found.push(...(await beyondAPhone(page, where)));
-    expect(found, found.join('\n')).to.deep.equal([]);
-  };
+  const isUsable = (where: string) => expectUsable(page, where);
 
   it('leaves the address alone when it opens, which somebody may be leaving for another page', async () => {
     const { id } = await made();

@@ -6,7 +6,7 @@ import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { acceptingEngine } from '../../../support/fixtures/engine-schema/scripted-engine.ts';
 import { component, edge } from '../../../support/fixtures/graphs.ts';
 import { until } from '../../../support/harness/until.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import { expectUsable, settles, watchForErrors } from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
 const GRAPH = {
@@ -55,9 +55,7 @@ describe('the library and the playground', function () {
 
   const isUsable = async (where: string): Promise<void> => {
     await settles(() => page.getByRole('status', { name: /^Loading/ }).count(), 0);
-    const found = await violationsInBothSchemes(page, where);
-    found.push(...(await beyondAPhone(page, where)));
-    expect(found, found.join('\n')).to.deep.equal([]);
+    await expectUsable(page, where);
   };
   async function write(where: Locator, text: string): Promise<void> {
     await where.press('Control+a');

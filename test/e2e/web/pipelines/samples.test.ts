@@ -8,7 +8,7 @@ import type { OpenStream } from '../../../support/clients/http.ts';
 import { acceptingEngine } from '../../../support/fixtures/engine-schema/scripted-engine.ts';
 import { component, edge } from '../../../support/fixtures/graphs.ts';
 import { until } from '../../../support/harness/until.ts';
-import { beyondAPhone, settles, violationsInBothSchemes, watchForErrors } from '../browser.ts';
+import { expectUsable, settles, watchForErrors } from '../browser.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
 const place = (at: number) => ({ positionX: at * 300 });
@@ -133,11 +133,7 @@ describe('events of a pipeline in the browser', function () {
   const live = (key: string): Locator =>
     page.getByRole('region', { name: `Live events of ${key}`, exact: true });
 
-  const isUsable = async (where: string): Promise<void> => {
-    const found = await violationsInBothSchemes(page, where);
-    found.push(...(await beyondAPhone(page, where)));
-    expect(found, found.join('\n')).to.deep.equal([]);
-  };
+  const isUsable = (where: string) => expectUsable(page, where);
 
   describe('a component of the graph', () => {
     it('is chosen by keys or a click and let go, and leads to its events, as the palette does', async () => {
