@@ -105,7 +105,8 @@ export async function openTarget(): Promise<Target> {
 /**
  * What a link of the open UI does. Answers once the page before is gone: until the next one is loaded, it stays. Its heading
  * or its place in the rail is another then. Pages of two objects of one name have both in common: then it answers after a
- * second. Tabs and filters of one page are not waited for.
+ * second. For tabs and filters of one page it answers once the browser has nothing left to do: they are drawn by then, but
+ * for what they load.
  */
 const FOLLOW = `(path) => {
   const heading = document.querySelector('h1');
@@ -118,9 +119,13 @@ const FOLLOW = `(path) => {
   history.pushState(null, '', path);
   dispatchEvent(new PopStateEvent('popstate', { state: null }));
   return new Promise((done) => {
+    if (!isOther) {
+      requestIdleCallback(() => requestAnimationFrame(done), { timeout: ${patient(1_000)} });
+      return;
+    }
     const look = () => {
       const isGone = !heading?.isConnected || heading.textContent !== before || place() !== placeBefore;
-      if (!isOther || isGone || performance.now() > deadline) done();
+      if (isGone || performance.now() > deadline) done();
       else requestAnimationFrame(look);
     };
     requestAnimationFrame(look);

@@ -1,4 +1,8 @@
+import { useCallback } from 'react';
 import { type NavigateOptions, useSearchParams } from 'react-router';
+
+/** For a change that is no step of its own for the browser's way back, and leaves the page where it is scrolled to. */
+export const IN_PLACE: NavigateOptions = { replace: true, preventScrollReset: true };
 
 type Change = (edit: (params: URLSearchParams) => void, options?: NavigateOptions) => void;
 
@@ -8,11 +12,14 @@ type Change = (edit: (params: URLSearchParams) => void, options?: NavigateOption
  */
 export function useAddress(): [params: URLSearchParams, change: Change] {
   const [params, setParams] = useSearchParams();
-  const change: Change = (edit, options) => {
-    const next = new URLSearchParams(window.location.search);
-    edit(next);
-    setParams(next, options);
-  };
+  const change = useCallback<Change>(
+    (edit, options) => {
+      const next = new URLSearchParams(window.location.search);
+      edit(next);
+      setParams(next, options);
+    },
+    [setParams],
+  );
   return [params, change];
 }
 

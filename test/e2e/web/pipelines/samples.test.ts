@@ -138,6 +138,7 @@ describe('events of a pipeline in the browser', function () {
   describe('a component of the graph', () => {
     it('is chosen by keys or a click and let go, and leads to its events, as the palette does', async () => {
       await page.goto(session.at(`pipelines/${pipelineId}`));
+      await page.getByRole('tab', { name: 'Nodes', selected: true }).waitFor();
       const panel = (key: string) => page.getByRole('region', { name: `Component ${key}` });
       const ticks = page.getByLabel(/^source ticks/);
       // Until the graph has measured it, it is hidden and takes no focus.
@@ -178,6 +179,21 @@ describe('events of a pipeline in the browser', function () {
       await box.press('Enter');
       await samplesOf('ticks').waitFor();
     });
+  });
+
+  it('chooses a component in the tab that was asked for last, even where another is drawn still', async () => {
+    await open('&component=rest');
+    await page.getByLabel(/^source ticks/).waitFor();
+    // In one task: nothing is drawn in between.
+    await page.evaluate(`
+      history.pushState(null, '', location.pathname + '?tab=versions');
+      dispatchEvent(new PopStateEvent('popstate', { state: null }));
+      document
+        .querySelector('[aria-label^="source ticks"]')
+        .dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+    `);
+    await page.getByRole('region', { name: 'Component ticks' }).waitFor();
+    await page.getByRole('tab', { name: 'Versions', selected: true }).waitFor();
   });
 
   describe('samples', () => {

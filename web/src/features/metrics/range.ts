@@ -1,6 +1,6 @@
 /** The time that charts show, in the address: a range that ends now, or a part of the past that somebody dragged over. */
 import { useMemo } from 'react';
-import { putParam, useAddress } from '../../app/search-params.ts';
+import { IN_PLACE, putParam, useAddress } from '../../app/search-params.ts';
 import {
   DEFAULT_RANGE,
   MIN_ZOOM_MINUTES,
@@ -29,13 +29,10 @@ export function useRange(): RangeControl {
   return {
     ...shown,
     setRange: (range) =>
-      change(
-        (next) => {
-          clear(next);
-          putParam(next, 'range', range === DEFAULT_RANGE ? '' : range);
-        },
-        { replace: true, preventScrollReset: true },
-      ),
+      change((next) => {
+        clear(next);
+        putParam(next, 'range', range === DEFAULT_RANGE ? '' : range);
+      }, IN_PLACE),
     zoom: (from, to) =>
       change(
         (next) => {

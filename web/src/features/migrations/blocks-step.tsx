@@ -1,6 +1,5 @@
-import { useSearchParams } from 'react-router';
 import type { Migration, MigrationBlock } from '../../../../schemas/api/pipelines/migrations.ts';
-import { putParam } from '../../app/search-params.ts';
+import { useAddressParam } from '../../app/search-params.ts';
 import { EmptyState } from '../../ui/feedback/page-states.tsx';
 import { Badge } from '../../ui/primitives/badge.tsx';
 import { Section } from '../../ui/primitives/page.tsx';
@@ -15,15 +14,10 @@ interface Props {
 
 /** The blocks, those that need a user first, and one of them beside what stands for it. */
 export const BlocksStep = ({ migration, mayEdit }: Props) => {
-  const [params, setParams] = useSearchParams();
+  const [chosen, choose] = useAddressParam('block');
   const blocks = inWorkingOrder(migration.blocks);
-  const shown = blocks.find(({ id }) => id === params.get('block')) ?? blocks[0];
-  const open = (block: MigrationBlock): void =>
-    setParams((before) => {
-      const next = new URLSearchParams(before);
-      putParam(next, 'block', block.id);
-      return next;
-    });
+  const shown = blocks.find(({ id }) => id === chosen) ?? blocks[0];
+  const open = (block: MigrationBlock): void => choose(block.id);
   return (
     <div className="migration-step">
       <Problems migration={migration} />

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Suspense, useMemo, useState } from 'react';
-import { useNavigate, useParams, useSearchParams } from 'react-router';
+import { useNavigate, useParams } from 'react-router';
 import type { GroupHealth, NodeGroup, NodeInGroup } from '../../../../schemas/api/fleet/node-groups.ts';
 import { lazyPart } from '../../api/lazy-part.ts';
 import { queries } from '../../api/queries/index.ts';
@@ -8,6 +8,7 @@ import { useEver } from '../../app/lazy-mount.ts';
 import { paths, UNGROUPED } from '../../app/paths.ts';
 import { whyNot } from '../../app/permissions.ts';
 import { usePlace } from '../../app/scope.tsx';
+import { useAddressParam } from '../../app/search-params.ts';
 import { useLoadError } from '../../ui/feedback/load-error.ts';
 import {
   EmptyState,
@@ -256,8 +257,7 @@ interface NodesProps {
 }
 
 const GroupNodes = ({ env, title, group, nodes }: NodesProps) => {
-  const [params, setParams] = useSearchParams();
-  const health = params.get('health') ?? '';
+  const [health, setHealth] = useAddressParam('health');
   const tableColumns = useMemo(() => columns(group), [group]);
   return (
     <DataTable
@@ -269,21 +269,7 @@ const GroupNodes = ({ env, title, group, nodes }: NodesProps) => {
       rowHref={(row) => paths.node(env, row.id)}
       filterText={(row) => [row.name, ...Object.entries(row.labels).map((pair) => pair.join('='))].join(' ')}
       defaultSort="name"
-      toolbar={
-        <SegmentedControl
-          label="Health"
-          value={health}
-          options={HEALTHS}
-          onChange={(value) =>
-            setParams((before) => {
-              const next = new URLSearchParams(before);
-              if (value) next.set('health', value);
-              else next.delete('health');
-              return next;
-            })
-          }
-        />
-      }
+      toolbar={<SegmentedControl label="Health" value={health} options={HEALTHS} onChange={setHealth} />}
     />
   );
 };

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'r
 import { useSearchParams } from 'react-router';
 import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { queries } from '../../api/queries/index.ts';
+import { IN_PLACE } from '../../app/search-params.ts';
 import { type Change, type Editor, type Focus, newId } from './editor-context.ts';
 import { type PanelName, panelNamed } from './inspector/side-panels.tsx';
 import {
@@ -76,7 +77,7 @@ export function useGraphEditor(
     if (selectedKey !== null) next.set('component', selectedKey);
     if (panel !== null) next.set('panel', panel);
     // Another page may be on its way already, whose address this would take back.
-    if (next.toString() !== written) setParams(next, { replace: true, preventScrollReset: true });
+    if (next.toString() !== written) setParams(next, IN_PLACE);
   }, [selectedKey, panel, written, setParams]);
 
   const change = useCallback(({ word, burst, change: apply, select }: Change): void => {

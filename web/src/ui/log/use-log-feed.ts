@@ -3,7 +3,7 @@ import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import type { LogLevel } from '../../../../schemas/api/fleet/logs.ts';
 import { api } from '../../api/client.ts';
 import { onChanged } from '../../api/events.ts';
-import { putParam, useAddress } from '../../app/search-params.ts';
+import { IN_PLACE, putParam, useAddress } from '../../app/search-params.ts';
 import { type FeedState, LogFeed } from './log-feed.ts';
 import { LOG_LEVELS } from './log-levels.ts';
 
@@ -42,18 +42,15 @@ export function useLogFilters(kind: LogSource['kind']): [LogFilters, (change: Pa
     since: SINCES.find(({ value }) => value === params.get('since'))?.value ?? 'all',
   };
   const change = ({ levels, only, text, since }: Partial<LogFilters>): void =>
-    changeAddress(
-      (next) => {
-        const put = (key: string, value: string | undefined): void => {
-          if (value !== undefined) putParam(next, key, value);
-        };
-        put('level', levels?.join(','));
-        put(onlyKey, only);
-        put('text', text);
-        put('since', since === 'all' ? '' : since);
-      },
-      { replace: true, preventScrollReset: true },
-    );
+    changeAddress((next) => {
+      const put = (key: string, value: string | undefined): void => {
+        if (value !== undefined) putParam(next, key, value);
+      };
+      put('level', levels?.join(','));
+      put(onlyKey, only);
+      put('text', text);
+      put('since', since === 'all' ? '' : since);
+    }, IN_PLACE);
   return [filters, change];
 }
 

@@ -1,4 +1,4 @@
-import { useSearchParams } from 'react-router';
+import { IN_PLACE, putParam, useAddress } from '../../../app/search-params.ts';
 
 export const EVENT_VIEWS = [
   { value: 'samples', word: 'Samples' },
@@ -24,7 +24,7 @@ export interface EventsAddress {
 }
 
 export function useEventsAddress(): [EventsAddress, (change: Partial<EventsAddress>) => void] {
-  const [params, setParams] = useSearchParams();
+  const [params, changeAddress] = useAddress();
   const address: EventsAddress = {
     view: EVENT_VIEWS.find(({ value }) => value === params.get('view'))?.value ?? 'samples',
     component: params.get('component') ?? '',
@@ -34,16 +34,9 @@ export function useEventsAddress(): [EventsAddress, (change: Partial<EventsAddre
     text: (params.get('text') ?? '').slice(0, MAX_TEXT),
   };
   const change = (wanted: Partial<EventsAddress>): void =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
-        for (const [key, value] of Object.entries(wanted)) {
-          if (value && !(key === 'view' && value === 'samples')) next.set(key, value);
-          else next.delete(key);
-        }
-        return next;
-      },
-      { replace: true, preventScrollReset: true },
-    );
+    changeAddress((next) => {
+      for (const [key, value] of Object.entries(wanted))
+        putParam(next, key, key === 'view' && value === 'samples' ? '' : value);
+    }, IN_PLACE);
   return [address, change];
 }

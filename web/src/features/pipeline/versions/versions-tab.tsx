@@ -1,12 +1,12 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Suspense, useState } from 'react';
-import { useSearchParams } from 'react-router';
 import type { Pipeline } from '../../../../../schemas/api/pipelines/pipelines.ts';
 import type { VersionSummary } from '../../../../../schemas/api/pipelines/versions.ts';
 import { lazyPart } from '../../../api/lazy-part.ts';
 import { queries } from '../../../api/queries/index.ts';
 import { usePlace } from '../../../app/scope.tsx';
+import { useAddress } from '../../../app/search-params.ts';
 import { EmptyState, Loaded, SkeletonRows } from '../../../ui/feedback/page-states.tsx';
 import { Badge } from '../../../ui/primitives/badge.tsx';
 import { Button } from '../../../ui/primitives/button.tsx';
@@ -84,21 +84,14 @@ interface ViewProps {
 }
 
 const VersionsView = ({ versions, mayNotRollBack, holds, rollback, create }: ViewProps) => {
-  const [params, setParams] = useSearchParams();
+  const [params, change] = useAddress();
   const find = (key: string): VersionSummary | undefined =>
     versions.find(({ version }) => String(version) === params.get(key));
   const shown = find('version') ?? versions[0];
   const against =
     params.get('against') === 'none' ? undefined : (find('against') ?? previous(versions, shown));
   const choose = (key: 'version' | 'against', value: string): void =>
-    setParams(
-      (before) => {
-        const next = new URLSearchParams(before);
-        next.set(key, value);
-        return next;
-      },
-      { replace: true },
-    );
+    change((next) => next.set(key, value), { replace: true });
 
   const removed = removedText(versions);
 
