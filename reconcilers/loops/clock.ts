@@ -22,6 +22,8 @@ export const systemClock: Clock = {
 export interface ManualClock extends Clock {
   /** Moves the time by `ms` and runs what falls due, in order of time. */
   advance(ms: number): void;
+  /** Milliseconds until the next timer; null where none waits. */
+  nextIn(): number | null;
 }
 
 export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
@@ -48,5 +50,6 @@ export function manualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
       }
       elapsed = until;
     },
+    nextIn: () => (waiting.length === 0 ? null : Math.min(...waiting.map(({ at }) => at)) - elapsed),
   };
 }

@@ -5,21 +5,31 @@ import type { SampleArrays } from './swarm/samples.ts';
 
 const WINDOW_MS = 1_000;
 
+/** What was due in each second from `from` to `to`. */
+function bySecond(samples: SampleArrays, from: number, to: number): number[][] {
+  const members: number[][] = Array.from({ length: Math.floor((to - from) / WINDOW_MS) }, () => []);
+  for (const at of select(samples, (one) => samples.due[one]! >= from))
+    members[Math.floor((samples.due[at]! - from) / WINDOW_MS)]?.push(at);
+  return members;
+}
+
+const p99Of = (samples: SampleArrays, chosen: readonly number[]): number =>
+  percentile(latenciesOf(samples, chosen), 0.99);
+
+/** The highest p99 of a second, in milliseconds. */
+export const worstSecondMs = (samples: SampleArrays, from: number, to: number): number =>
+  Math.max(...bySecond(samples, from, to).map((chosen) => p99Of(samples, chosen)));
+
 /**
  * Seconds from `from` until the last second in which something failed or the p99 of what was due in it reached `limitMs`;
  * Infinity when that is the last one that was watched.
  */
 export function secondsToRecover(samples: SampleArrays, from: number, to: number, limitMs: number): number {
-  const windows = Math.floor((to - from) / WINDOW_MS);
-  const members: number[][] = Array.from({ length: windows }, () => []);
-  for (const at of select(samples, (one) => samples.due[one]! >= from))
-    members[Math.floor((samples.due[at]! - from) / WINDOW_MS)]?.push(at);
-  const bad = members.findLastIndex(
-    (chosen) =>
-      chosen.some((at) => !isGood(samples.status[at]!)) ||
-      percentile(latenciesOf(samples, chosen), 0.99) >= limitMs,
+  const seconds = bySecond(samples, from, to);
+  const bad = seconds.findLastIndex(
+    (chosen) => chosen.some((at) => !isGood(samples.status[at]!)) || p99Of(samples, chosen) >= limitMs,
   );
-  return bad === windows - 1 ? Number.POSITIVE_INFINITY : bad + 1;
+  return bad === seconds.length - 1 ? Number.POSITIVE_INFINITY : bad + 1;
 }
 
 /** How many requests the busiest tenth of a second brought, against the mean of all. Only what was sent counts. */

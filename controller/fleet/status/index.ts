@@ -38,8 +38,10 @@ declare module '../../platform/operation/context.ts' {
  * Reads desired and observed state of an environment or of one object in it. The result is shared; callers must not change it.
  */
 export async function readStatus(ctx: Context, scope: ObservedScope): Promise<Joined> {
-  if ('pipelineId' in scope || 'nodeId' in scope)
-    return join(await readObserved(ctx.db, scope), await joinTime(ctx));
+  if ('pipelineId' in scope || 'nodeId' in scope) {
+    const time = await joinTime(ctx);
+    return join(await readObserved(ctx.db, scope), time);
+  }
   const { environmentId } = scope;
   return (await readStatusOfMany(ctx, [environmentId])).get(environmentId) ?? { nodes: [], pipelines: [] };
 }
@@ -71,8 +73,8 @@ async function readJoined(
   ctx: Context,
   filter: { environmentIds: readonly string[]; nodeIds: readonly string[] | null; archived?: boolean },
 ): Promise<ReadonlyMap<string, Joined>> {
-  const observed = await readObservedOfMany(ctx.db, { ...filter, pipelineId: null });
   const time = await joinTime(ctx);
+  const observed = await readObservedOfMany(ctx.db, { ...filter, pipelineId: null });
   return new Map(
     [...observed].map(([environmentId, observedState]) => [environmentId, join(observedState, time)]),
   );
@@ -80,8 +82,10 @@ async function readJoined(
 
 /** Reads for a whole environment only the state of each pipeline on each node. */
 export async function readCells(ctx: Context, environmentId: string): Promise<Cells> {
-  const compute = async () =>
-    joinCells(await readCompactObserved(ctx.db, environmentId), await joinTime(ctx));
+  const compute = async () => {
+    const time = await joinTime(ctx);
+    return joinCells(await readCompactObserved(ctx.db, environmentId), time);
+  };
   return ctx.services.statuses.readCells(environmentId, compute);
 }
 
@@ -97,6 +101,10 @@ export function memoizePerJoin<T extends object, J extends object = Joined>(
   };
 }
 
+/**
+ * Of the moment before the state is read: a database that answers late has nothing in it of what was heard meanwhile, and no
+ * node is called silent for that.
+ */
 const joinTime = async (ctx: Context): Promise<JoinTime> => ({
   now: ctx.clock.now(),
   listeningSince: ctx.services.listeningSince(),

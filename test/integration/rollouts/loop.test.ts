@@ -146,12 +146,12 @@ describe('the loop over rollouts', () => {
     await loop.reconcile(rolloutId);
     await reports('0', pipelineId, { version: 2 });
     const advance = async (ms: number, status: string) => {
+      // The pass that has just written may not have ended yet.
+      await until(() => clock.nextIn() === ms, { what: 'the next look to be set' });
       clock.advance(ms);
       await until(async () => (await statusOf(rolloutId)) === status, { what: `it is ${status}` });
     };
     await advance(5_000, 'HEALTH_CHECK');
-    // The pass that wrote this may not have ended yet; after another one the timer is set.
-    await loop.reconcile(rolloutId);
     await reports('0', pipelineId, { version: 2, restarts: 3 });
     await advance(5_000, 'ROLLED_BACK');
     const { updated_at: ended } = await rowOf(rolloutId);

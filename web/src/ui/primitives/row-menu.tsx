@@ -1,5 +1,5 @@
 import { Menu } from '@mantine/core';
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { Fragment, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { Icon, type IconName } from './icons.tsx';
 
@@ -51,6 +51,8 @@ export interface RowMenuItem {
   word: string;
   icon: IconName;
   disabled?: boolean;
+  /** A line above it: it is of another kind than those before. */
+  apart?: boolean;
   run: () => void;
 }
 
@@ -62,7 +64,11 @@ interface RowMenuProps {
 }
 
 export const RowMenu = ({ label, items, reasons = [] }: RowMenuProps) => {
-  const firstEnabled = items.findIndex((item) => !item.disabled);
+  // Where nothing may be done, the first entry says so: a menu without the focus hears no key.
+  const first = Math.max(
+    items.findIndex((item) => !item.disabled),
+    0,
+  );
   return (
     <LateMenu label={label}>
       {(button) => (
@@ -72,20 +78,24 @@ export const RowMenu = ({ label, items, reasons = [] }: RowMenuProps) => {
               {reason}
             </Menu.Label>
           ))}
-          {items.map(({ word, icon, disabled, run }, place) => (
-            <Menu.Item
-              key={word}
-              leftSection={<Icon name={icon} size={14} />}
-              disabled={disabled}
-              // The menu looks for this mark to place the focus, and nothing that is disabled takes it.
-              data-autofocus={place === firstEnabled || undefined}
-              onClick={() => {
-                button.current?.focus();
-                run();
-              }}
-            >
-              {word}
-            </Menu.Item>
+          {items.map(({ word, icon, disabled, apart, run }, place) => (
+            <Fragment key={word}>
+              {apart && <Menu.Divider />}
+              <Menu.Item
+                leftSection={<Icon name={icon} size={14} />}
+                // Not `disabled`, which takes no focus.
+                data-disabled={disabled || undefined}
+                aria-disabled={disabled || undefined}
+                data-autofocus={place === first || undefined}
+                onClick={() => {
+                  if (disabled) return;
+                  button.current?.focus();
+                  run();
+                }}
+              >
+                {word}
+              </Menu.Item>
+            </Fragment>
           ))}
         </>
       )}
