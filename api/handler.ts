@@ -59,10 +59,13 @@ export function createRequestHandler(options: RequestHandlerOptions): RequestHan
     actor: (ctx) => readActor(options.essential, cookie, ctx),
     context(ctx, actor) {
       const gone = new AbortController();
-      ctx.res.once('close', () => {
+      const abort = () => {
         // Nobody reads the answer, and it is no fault of the server that belongs in its log.
         if (!ctx.res.writableFinished) gone.abort(unavailable('the client went away'));
-      });
+      };
+      ctx.res.once('close', abort);
+      // It may have gone while the database was asked who it is.
+      if (ctx.res.destroyed) abort();
       return {
         db: options.db,
         actor,

@@ -42,6 +42,7 @@ export function auditRoutes(router: Router, handler: RequestHandler): void {
     };
     // Ends with the response, whichever way that ends.
     ctx.res.once('close', done);
+    if (ctx.res.destroyed) return done();
     const input = { ...ctx.query } as unknown as ExportAudit;
     const { cursor } = await handler.execute(auditExport, context, input);
     const { type, header, line } = FORMS[input.format];

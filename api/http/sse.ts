@@ -5,6 +5,7 @@ import type { PushStream } from '../../controller/fleet/index.ts';
 export interface EventStream extends PushStream {
   /** Bytes that wait to be sent. */
   backlog(): number;
+  /** Calls the listener once: when the stream closes, or now where it has closed already. */
   onClose(listener: () => void): void;
 }
 
@@ -36,12 +37,17 @@ export function openEventStream(ctx: KoaContext): EventStream {
   };
   res.on('close', close);
   res.on('error', close);
+  // Whoever went away before that is not reported any more.
+  if (res.destroyed) close();
   write(': connected\n\n');
   return {
     send: (event, data) => write(`event: ${event}\ndata: ${data}\n\n`),
     comment: (text) => write(`: ${text}\n\n`),
     backlog: () => res.writableLength,
     close,
-    onClose: (listener) => void listeners.push(listener),
+    onClose: (listener) => {
+      if (open) listeners.push(listener);
+      else listener();
+    },
   };
 }

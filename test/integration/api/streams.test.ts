@@ -5,6 +5,7 @@ import { UI_TOPICS, type UiEvent } from '../../../schemas/api/ui-events.ts';
 import { type OpenStream, openStream, send } from '../../support/clients/http.ts';
 import { startTestController, useController } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
+import { leftWhileAsked } from '../../support/scenes/left-requests.ts';
 import { manifest, useTwoTeams } from '../../support/scenes/two-teams.ts';
 import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
@@ -209,6 +210,12 @@ describe('streams', () => {
       const refused = await send(`${test.url}/api/events`, { headers: { cookie: person.cookie } });
       expect(refused.status).to.equal(429);
       expect(refused.headers['retry-after']).to.equal('5');
+    });
+
+    it('are not counted where a page went away before it was known whose it is', async () => {
+      const person = await signIn(test.url, teams.viewer.email);
+      await leftWhileAsked(test, `${test.url}/api/events`, person.cookie);
+      for (let index = 0; index < 20; index += 1) await listen(person);
     });
 
     it('end with the controller, and so do the push streams', async function () {

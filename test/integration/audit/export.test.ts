@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { AuditEntryView } from '../../../schemas/api/insight/audit.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
+import { leftWhileAsked } from '../../support/scenes/left-requests.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
 import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
@@ -62,6 +63,12 @@ describe('the export of the audit log', () => {
     await numbered();
     const { count } = (await test.db('audit_log').count({ count: '*' }).first()) ?? {};
     expect(Number(count) - seqs.length, 'what tells of itself').to.equal(1);
+  });
+
+  it('is not under way where its reader went away before it was known who it is', async () => {
+    await leftWhileAsked(test, `${test.url}/api/audit/export?format=ndjson`, viewer.cookie);
+    const events = await lines({}, viewer);
+    expect(events.length).to.be.greaterThan(0);
   });
 
   it('is CSV without formulas', async () => {
