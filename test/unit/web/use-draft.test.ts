@@ -73,4 +73,19 @@ describe('the draft of a form that stays on its page', () => {
     );
     expect(reset).to.deep.include({ draft: STORED, isChanged: false });
   });
+
+  it('keeps what was typed while it was sent, and forgets what was sent', () => {
+    const [, , , reset] = draftsOf(
+      [],
+      [
+        ({ set }) => set({ name: 'typed ', password: 'secret' }),
+        ({ sending, set }) => {
+          sending(() => 'sent')();
+          set({ name: 'typed on', days: '7' });
+        },
+        (form) => form.reset(),
+      ],
+    );
+    expect(reset).to.deep.include({ draft: { ...STORED, name: 'typed on', days: '7' }, isChanged: true });
+  });
 });

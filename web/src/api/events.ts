@@ -67,7 +67,9 @@ export function followEvents(queryClient: QueryClient): () => void {
   let retryTimer: ReturnType<typeof setTimeout> | undefined;
   let staleTimer: ReturnType<typeof setTimeout> | undefined;
   let retryMs = RETRY_MIN_MS;
-  let wasLost = false;
+  let isLost = false;
+  /** Events may have been missed: all of it is looked at again once the stream is open. */
+  let hasMissed = false;
   let restUntil = 0;
   let hiddenTimer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
@@ -101,8 +103,9 @@ export function followEvents(queryClient: QueryClient): () => void {
   };
 
   const lost = (): void => {
-    if (!wasLost) {
-      wasLost = true;
+    hasMissed = true;
+    if (!isLost) {
+      isLost = true;
       const since = Date.now();
       setState({ kind: 'reconnecting', since });
       void askHealth();
@@ -124,11 +127,12 @@ export function followEvents(queryClient: QueryClient): () => void {
       clearTimeout(staleTimer);
       retryMs = RETRY_MIN_MS;
       setState({ kind: 'connected' });
-      if (wasLost) {
+      if (hasMissed) {
         void queryClient.invalidateQueries();
         tellListeners(null);
       }
-      wasLost = false;
+      isLost = false;
+      hasMissed = false;
     });
     source.addEventListener('error', lost);
     source.addEventListener('changed', (message) => {
@@ -149,15 +153,16 @@ export function followEvents(queryClient: QueryClient): () => void {
     source = null;
     clearTimeout(retryTimer);
     clearTimeout(staleTimer);
+    // One that is lost when it is opened again says so, from then on.
+    isLost = false;
   };
   const onVisibility = (): void => {
     clearTimeout(hiddenTimer);
     if (document.visibilityState === 'hidden') hiddenTimer = setTimeout(onLeave, HIDDEN_MS);
     else if (source === null) comeBack();
   };
-  /** What happened meanwhile is not known: all of it is looked at again. */
   const comeBack = (): void => {
-    wasLost = true;
+    hasMissed = true;
     open();
   };
   const onShow = ({ persisted }: PageTransitionEvent): void => {

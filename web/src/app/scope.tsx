@@ -73,11 +73,11 @@ export function usePlaceLookup(environmentId: string | null): PlaceLookup {
     gcTime: 0,
   });
 
-  const failed = [teams, ...lists].find((query) => query.isError && !query.data);
-  if (failed) return { kind: 'failed', error: failed.error, retry: () => void failed.refetch() };
-  // A team that has just been made has no list yet: the page, and what was typed into it, must not go for that.
+  // The list of another team may not be read yet, or fail: the page, and what was typed into it, must not go for that.
   const home = environment && byTeam.find((one) => one.environments.includes(environment));
   if (home) return { kind: 'found', place: { ...home, environment, teams: byTeam } };
+  const failed = [teams, ...lists].find((query) => query.isError && !query.data);
+  if (failed) return { kind: 'failed', error: failed.error, retry: () => void failed.refetch() };
   if (!areAllRead || (isMissing && !reread.data)) return { kind: 'loading' };
   const fallback = environments[0];
   if (!fallback) return { kind: 'none', team: byTeam[0]?.team ?? null };

@@ -32,10 +32,10 @@ export const Profile = ({ me }: { me: Me }) => {
 
 const NameForm = ({ me }: { me: Me }) => {
   const queryClient = useQueryClient();
-  const { draft, set, reset } = useDraft({ name: me.name });
+  const { draft, set, reset, sending } = useDraft({ name: me.name });
   const name = draft.name.trim();
   const save = useMutation({
-    mutationFn: () => api.user.updateProfile.mutate({ name }),
+    mutationFn: sending(() => api.user.updateProfile.mutate({ name })),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: queries.me().queryKey });
       reset();

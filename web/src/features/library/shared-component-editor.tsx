@@ -43,7 +43,7 @@ export const SharedEditor = ({ component, close, made }: Props) => {
   const queryClient = useQueryClient();
   const catalogue = useQuery(queries.catalogue());
   const before = component ? toYaml(component.config) : '';
-  const { draft, set, isChanged, reset } = useDraft({
+  const { draft, set, isChanged, reset, sending } = useDraft({
     name: component?.name ?? '',
     description: component?.description ?? '',
     kind: component?.kind ?? 'TRANSFORM',
@@ -69,7 +69,7 @@ export const SharedEditor = ({ component, close, made }: Props) => {
   };
   const users = pipelinesOf(component?.usedBy ?? []);
   const save = useMutation({
-    mutationFn: async () => {
+    mutationFn: sending(async () => {
       const written = isConfig(config) ? config : {};
       const saved = await (component
         ? api.sharedComponent.update.mutate({
@@ -88,7 +88,7 @@ export const SharedEditor = ({ component, close, made }: Props) => {
           }));
       // Than the one that was changed: the list may be read again before the answer comes.
       return { saved, isNewer: component !== null && saved.version > component.version };
-    },
+    }),
     onSuccess: async ({ saved, isNewer }) => {
       await queryClient.invalidateQueries({ queryKey: ['sharedComponent.list', env] });
       notify(

@@ -33,7 +33,7 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
   const { team } = usePlace();
   const queryClient = useQueryClient();
   const snippets = useQuery(queries.snippets(team.id));
-  const { draft, set, isChanged, reset } = useDraft({
+  const { draft, set, isChanged, reset, sending } = useDraft({
     name: snippet?.name ?? '',
     category: snippet?.category ?? '',
     description: snippet?.description ?? '',
@@ -51,10 +51,11 @@ export const SnippetEditor = ({ snippet, close, made }: Props) => {
     ...(description.trim() || snippet?.description ? { description: description.trim() } : {}),
   };
   const save = useMutation({
-    mutationFn: () =>
+    mutationFn: sending(() =>
       snippet
         ? api.vrlSnippet.update.mutate({ id: snippet.id, ...content })
         : api.vrlSnippet.create.mutate({ teamId: team.id, ...content }),
+    ),
     onSuccess: async (saved) => {
       await queryClient.invalidateQueries({ queryKey: ['vrlSnippet.list', team.id] });
       notify(`${saved.name} is saved.`);

@@ -105,17 +105,18 @@ const Components = ({ migration, block, mayEdit }: Props) => {
   const isOpen = block.translation?.status === 'open';
   const before = renderComponents(components);
   const first = isOpen ? renderSkeleton(block) : before;
-  const { draft, set, isChanged, reset } = useDraft({ text: first });
+  const { draft, set, isChanged, reset, sending } = useDraft({ text: first });
   const { text } = draft;
   const read = readComponents(text);
   const at = { id, teamId: team.id, blockId: block.id };
   const save = useMigrationStep(
-    (edited: typeof components) =>
+    sending((edited: typeof components) =>
       api.migration.updateBlockConfig.mutate({ ...at, config: { components: edited } }),
+    ),
     { done: () => `${block.id} is saved.`, after: reset },
   );
   const translate = useMigrationStep(
-    (by: 'rules' | 'assistant') => api.migration.retranslateBlock.mutate({ ...at, by }),
+    sending((by: 'rules' | 'assistant') => api.migration.retranslateBlock.mutate({ ...at, by })),
     { done: () => `${block.id} was translated again.`, after: reset },
   );
   const isPending = save.isPending || translate.isPending;

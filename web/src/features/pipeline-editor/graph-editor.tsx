@@ -56,7 +56,10 @@ export const GraphEditor = ({ pipeline }: { pipeline: Pipeline }) => {
       base.saved(done.graph, done.revision);
       setSaved(done);
     },
-    sentToGit: () => base.load(pipeline),
+    // What was drawn while it was sent is in no commit yet: it stays, and so does what it was drawn upon.
+    sentToGit: (sent) => {
+      if (sent === graph) base.load(pipeline);
+    },
   });
 
   const { panel, show } = base;

@@ -14,8 +14,8 @@ export interface Saved {
 
 interface Options {
   saved: (saved: Saved) => void;
-  /** The drawing went to git: what the server has is as it was. */
-  sentToGit: () => void;
+  /** This drawing went to git: what the server has is as it was. */
+  sentToGit: (graph: EditorGraph) => void;
 }
 
 export interface Saving {
@@ -45,10 +45,10 @@ export function useSave(pipelineId: string, { saved: onSaved, sentToGit }: Optio
       if (became(saved) || !('graphRevision' in saved)) return null;
       return { graph, revision: saved.graphRevision, deployable: saved.hasConfigChanges };
     },
-    onSuccess: (saved) => {
+    onSuccess: (saved, { graph }) => {
       setConflict(false);
       if (saved) onSaved(saved);
-      else sentToGit();
+      else sentToGit(graph);
       void queryClient.invalidateQueries({ queryKey: ['pipeline.get', pipelineId] });
       void queryClient.invalidateQueries({ queryKey: ['deploy.preview', pipelineId] });
     },

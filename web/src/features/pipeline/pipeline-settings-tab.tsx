@@ -67,7 +67,7 @@ interface FormProps extends Props {
 const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
   const renew = useRenewPipelines();
   const became = useBecameGit();
-  const { draft, set, reset } = useDraft({
+  const { draft, set, reset, sending } = useDraft({
     name: pipeline.name,
     description: pipeline.description ?? '',
     logLevel: pipeline.logLevel,
@@ -93,11 +93,11 @@ const SettingsForm = ({ env, pipeline, fixed, start }: FormProps) => {
     ...(same(wanted, pipeline.nodeSelector ?? {}) ? {} : { nodeSelector }),
   };
   const save = useMutation({
-    mutationFn: async () => {
+    mutationFn: sending(async () => {
       // Known now: the pipeline may be read again, as it is with these changes, before the answer comes.
       const ships = ['logLevel', 'drainSeconds', 'nodeSelector'].some((field) => field in changes);
       return { ships, saved: await api.pipeline.update.mutate({ id: pipeline.id, ...changes }) };
-    },
+    }),
     onSuccess: async ({ ships, saved }) => {
       if (became(saved)) {
         await renew();

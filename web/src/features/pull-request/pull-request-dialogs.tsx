@@ -253,15 +253,17 @@ export const CloseDialog = ({ pull, close }: Omit<Props, 'head'>) => {
 
 export const EditDialog = ({ pull, close }: Omit<Props, 'head'>) => {
   const { environment } = usePlace();
-  const [title, setTitle] = useState(pull.title);
-  const [body, setBody] = useState(pull.body);
+  // The page follows what others change meanwhile: what is untouched here is not sent over theirs.
+  const [before] = useState({ title: pull.title, body: pull.body });
+  const [title, setTitle] = useState(before.title);
+  const [body, setBody] = useState(before.body);
   const edit = usePromotionMutation({
     run: () =>
       api.pullRequest.edit.mutate({
         environmentId: environment.id,
         number: pull.number,
-        ...(title === pull.title ? {} : { title: title.trim() }),
-        ...(body === pull.body ? {} : { body }),
+        ...(title === before.title ? {} : { title: title.trim() }),
+        ...(body === before.body ? {} : { body }),
       }),
     done: () => `#${pull.number} says it now.`,
     after: close,
@@ -273,7 +275,7 @@ export const EditDialog = ({ pull, close }: Omit<Props, 'head'>) => {
         close={close}
         submit="Save"
         working="Saving…"
-        disabled={title.trim() === '' || (title === pull.title && body === pull.body)}
+        disabled={title.trim() === '' || (title === before.title && body === before.body)}
       >
         <Field label="Title" value={title} onChange={setTitle} required maxLength={200} autoFocus />
         <SendByKey>

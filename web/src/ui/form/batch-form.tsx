@@ -61,6 +61,7 @@ export function BatchForm<T extends Named>(props: BatchFormProps<T>) {
         error: first?.error,
       }}
       close={props.close}
+      endsByClosing
       cancel={started && !batch.isRunning ? 'Close' : 'Cancel'}
       submit={started ? 'Try the rest again' : words.act}
       working={words.acting}

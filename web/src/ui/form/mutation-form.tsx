@@ -2,11 +2,19 @@ import { Group } from '@mantine/core';
 import { type ComponentProps, type ReactNode, useState } from 'react';
 import { InlineError } from '../feedback/page-states.tsx';
 import { Button } from '../primitives/button.tsx';
+import { useHeldOpen } from '../primitives/dialog.tsx';
 import { Field } from './field.tsx';
 
 interface Props {
   /** What is sent, of `useMutation` or alike. */
-  mutation: { mutate: () => void; isPending: boolean; isError: boolean; error: unknown };
+  mutation: {
+    mutate: () => void;
+    isPending: boolean;
+    /** It waits for the network, perhaps for long. */
+    isPaused?: boolean;
+    isError: boolean;
+    error: unknown;
+  };
   /** On the button, and on it while the mutation is under way. */
   submit: string;
   working: string;
@@ -24,6 +32,8 @@ interface Props {
   findings?: ReactNode;
   /** The form is a part of a page, which not everybody may change. */
   fieldset?: { disabled: boolean; legend?: string };
+  /** Closing it ends what it does, and loses nothing. */
+  endsByClosing?: boolean;
   autoComplete?: 'off';
   children?: ReactNode;
 }
@@ -42,9 +52,13 @@ export const MutationForm = ({
   findings,
   fieldset,
   autoComplete,
+  endsByClosing = false,
   children,
 }: Props) => {
   const [typed, setTyped] = useState('');
+  const isOff = mutation.isPending || disabled || (confirm !== null && typed !== confirm);
+  const isSending = mutation.isPending && !mutation.isPaused && !endsByClosing;
+  useHeldOpen(isSending);
   const content = (
     <>
       {children}
@@ -61,12 +75,12 @@ export const MutationForm = ({
       {findings}
       {mutation.isError && <InlineError error={mutation.error} />}
       <Group gap="sm" justify="flex-end">
-        {close && <Button onClick={close}>{cancel}</Button>}
-        <Button
-          type="submit"
-          kind={danger ? 'danger' : 'primary'}
-          disabled={mutation.isPending || disabled || (confirm !== null && typed !== confirm)}
-        >
+        {close && (
+          <Button onClick={close} disabled={isSending}>
+            {cancel}
+          </Button>
+        )}
+        <Button type="submit" kind={danger ? 'danger' : 'primary'} disabled={isOff}>
           {mutation.isPending ? working : submit}
         </Button>
       </Group>
@@ -78,7 +92,8 @@ export const MutationForm = ({
       autoComplete={autoComplete}
       onSubmit={(event) => {
         event.preventDefault();
-        mutation.mutate();
+        // A key sends it too, whatever its button is.
+        if (!isOff) mutation.mutate();
       }}
     >
       {fieldset ? (

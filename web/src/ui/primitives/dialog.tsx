@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core';
-import { type ReactNode, useEffect, useState } from 'react';
+import { createContext, type ReactNode, use, useEffect, useState } from 'react';
 
 interface Props {
   title: string;
@@ -29,16 +29,34 @@ function useFocusBack(opened: boolean): void {
   }, [opened]);
 }
 
+const HoldContext = createContext<(held: boolean) => void>(() => {});
+
+/**
+ * Keeps the dialog around it open while something is sent from it: closed, it could say neither that it failed nor what
+ * was made, and the answer would close the dialog that is opened next.
+ */
+export function useHeldOpen(held: boolean): void {
+  const hold = use(HoldContext);
+  useEffect(() => {
+    if (!held) return;
+    hold(true);
+    return () => hold(false);
+  }, [held, hold]);
+}
+
 /** A dialog that holds the focus until it is closed. Its head is no `<header>`: the page has its one banner. */
 export const Dialog = ({ title, opened, close, children, size = 'md' }: Props) => {
   // What had the focus is noted when it opens, not when it comes: one that is open from the start could not give it back.
   const [isThere, setThere] = useState(false);
   useEffect(() => setThere(true), []);
+  const [isHeld, setHeld] = useState(false);
   useFocusBack(opened);
   return (
     <Modal.Root
       opened={opened && isThere}
-      onClose={close}
+      onClose={() => {
+        if (!isHeld) close();
+      }}
       size={size}
       centered
       transitionProps={{ duration: 120 }}
@@ -47,9 +65,11 @@ export const Dialog = ({ title, opened, close, children, size = 'md' }: Props) =
       <Modal.Content radius={6}>
         <div className="dialog-head">
           <Modal.Title>{title}</Modal.Title>
-          <Modal.CloseButton aria-label="Close" />
+          <Modal.CloseButton aria-label="Close" disabled={isHeld} />
         </div>
-        <Modal.Body>{children}</Modal.Body>
+        <Modal.Body>
+          <HoldContext value={setHeld}>{children}</HoldContext>
+        </Modal.Body>
       </Modal.Content>
     </Modal.Root>
   );

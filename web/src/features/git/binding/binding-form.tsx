@@ -37,7 +37,7 @@ export const BindingForm = ({ status, mayEdit }: Props) => {
   const problem = problemOfDraft(draft, status);
   const unchanged = status.configured && status.mode === draft.mode && !of.isChanged;
   const save = useMutation({
-    mutationFn: () => api.gitSync.configure.mutate(configureInput(draft, status)),
+    mutationFn: of.sending(() => api.gitSync.configure.mutate(configureInput(draft, status))),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.git(environment.id).queryKey, saved);
       of.reset();

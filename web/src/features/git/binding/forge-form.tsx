@@ -38,17 +38,18 @@ export const ForgeForm = ({ status, mayEdit }: Props) => {
   const bound = status.forge;
   const queryClient = useQueryClient();
   const renew = useRenewGit();
-  const { draft, set, isChanged, reset } = useDraft(forgeDraft(bound));
+  const { draft, set, isChanged, reset, sending } = useDraft(forgeDraft(bound));
   const remote = status.repositoryUrl ?? '';
   const defaults = derived(draft.name, remote);
   const problem = problemOfForge(draft, bound, remote);
   const save = useMutation({
-    mutationFn: () =>
+    mutationFn: sending(() =>
       api.gitSync.configure.mutate({
         environmentId: status.environmentId,
         mode: status.mode,
         forge: forgeInput(draft),
       }),
+    ),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
       reset();

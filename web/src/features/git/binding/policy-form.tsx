@@ -62,16 +62,17 @@ export const PolicyForm = ({ status, mayEdit }: Props) => {
   const renew = useRenewGit();
   const binding = status.policy?.binding ?? DEFAULT_POLICY;
   const effective = status.policy?.effective ?? binding;
-  const { draft, set, reset } = useDraft(draftOf(binding));
+  const { draft, set, reset, sending } = useDraft(draftOf(binding));
   const changed = changesOf(draft, binding);
   const wrong = LIMITS.some(({ name, most }) => limitProblem(draft[name], most) !== '');
   const save = useMutation({
-    mutationFn: () =>
+    mutationFn: sending(() =>
       api.gitSync.configure.mutate({
         environmentId: status.environmentId,
         mode: status.mode,
         policy: changed,
       }),
+    ),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
       reset();

@@ -29,12 +29,13 @@ export const PullRequestSettingsForm = ({ status, settings, mayEdit }: Props) =>
   const onForge = name !== 'none';
   const has = whatForgeHas(name);
   const save = useMutation({
-    mutationFn: () =>
+    mutationFn: of.sending(() =>
       api.gitSync.configure.mutate({
         environmentId: status.environmentId,
         mode: status.mode,
         pullRequests: requestInput(draft, name),
       }),
+    ),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
       of.reset();

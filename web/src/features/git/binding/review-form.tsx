@@ -24,18 +24,19 @@ const isCount = (text: string): boolean => /^\d+$/.test(text) && Number(text) <=
 export const ReviewForm = ({ status, rules, mayEdit }: Props) => {
   const queryClient = useQueryClient();
   const renew = useRenewGit();
-  const { draft, set, isChanged, reset } = useDraft({
+  const { draft, set, isChanged, reset, sending } = useDraft({
     isProtected: rules.protectBranch,
     approvals: String(rules.requiredApprovals),
   });
   const { isProtected, approvals } = draft;
   const save = useMutation({
-    mutationFn: () =>
+    mutationFn: sending(() =>
       api.gitSync.configure.mutate({
         environmentId: status.environmentId,
         mode: status.mode,
         review: { protectBranch: isProtected, requiredApprovals: Number(approvals) },
       }),
+    ),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.git(status.environmentId).queryKey, saved);
       reset();

@@ -39,7 +39,9 @@ export const YamlPanel = ({ rendered, draft, setDraft }: Props) => {
         configYaml,
         graph: { nodes: [...graph.nodes], edges: [...graph.edges] },
       }),
-    onSuccess: (read) => {
+    onSuccess: (read, sent) => {
+      // It was discarded, or goes on being written.
+      if (draft !== sent) return;
       const known = new Set(graph.nodes.map(({ id }) => id));
       const next = placeNew(editorGraph(read, newId), known);
       change({ word: 'Apply YAML', change: () => next });

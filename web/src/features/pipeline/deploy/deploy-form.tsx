@@ -39,8 +39,9 @@ export const DeployForm = ({ env, pipelineId, close }: Props) => {
   const [deployed, setDeployed] = useState<number | null>(null);
   const [openedAt] = useState(Date.now);
   const skeleton = <SkeletonBlock height={420} label="Checking the pipeline" />;
-  // What was read before may be what was drawn before.
-  const isOld = preview.isFetching && preview.dataUpdatedAt < openedAt;
+  // What was read before may be what was drawn before. Once it is shown it stays, with what is typed into it.
+  const wasAsked = Math.max(preview.dataUpdatedAt, preview.errorUpdatedAt) >= openedAt;
+  const isOld = preview.isFetching && !wasAsked;
   if (deployed !== null) {
     return <DeployWatch env={env} pipelineId={pipelineId} version={deployed} close={close} />;
   }

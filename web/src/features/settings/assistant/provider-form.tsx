@@ -22,7 +22,7 @@ export const ProviderForm = ({ teamId, provider }: { teamId: string; provider: A
   const { draft, set } = of;
   const input = inputOf(teamId, draft);
   const save = useAssistantMutation({
-    run: async () => input && api.ai.updateProvider.mutate(input),
+    run: of.sending(async () => input && api.ai.updateProvider.mutate(input)),
     done: () => 'The provider is saved.',
     after: of.reset,
   });

@@ -25,12 +25,13 @@ export const ScheduleForm = ({ schedule }: { schedule: BackupSchedule }) => {
   const { enabled, cron, count } = of.draft;
   const retentionCount = wholeNumber(count, LIMITS);
   const save = useBackupMutation({
-    run: () =>
+    run: of.sending(() =>
       api.settings.updateBackupSchedule.mutate({
         enabled,
         cron: cron.trim(),
         retentionCount: retentionCount ?? 1,
       }),
+    ),
     done: () => (enabled ? 'Backups are made by the schedule.' : 'No backups are made by a schedule.'),
     after: of.reset,
   });

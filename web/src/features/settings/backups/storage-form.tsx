@@ -40,10 +40,11 @@ export const StorageForm = ({ settings: { backend: current, s3 } }: { settings: 
   const isComplete =
     connection.bucket && connection.region && connection.accessKeyId && (secret || s3 !== null);
   const save = useBackupMutation({
-    run: () =>
+    run: of.sending(() =>
       api.settings.updateStorageBackend.mutate(
         backend === 'local' ? { backend } : { backend, ...connection },
       ),
+    ),
     done: () => 'New backups are stored there.',
     after: of.reset,
   });

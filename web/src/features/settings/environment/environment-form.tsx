@@ -15,7 +15,7 @@ import { problemOfDays, problemOfLimit, problemOfName, problemOfPrice } from './
 /** Name, approval, limit of nodes, when silent ones are archived. */
 export const General = ({ environment, role }: { environment: Environment; role: TeamSummary['role'] }) => {
   const queryClient = useQueryClient();
-  const { draft, set, reset } = useDraft({
+  const { draft, set, reset, sending } = useDraft({
     name: environment.name,
     requireApproval: environment.requireApproval,
     maxNodes: environment.maxNodes?.toString() ?? '',
@@ -37,7 +37,7 @@ export const General = ({ environment, role }: { environment: Environment; role:
       : { archiveNodesAfterDays: Number(archiveDays) }),
   };
   const save = useMutation({
-    mutationFn: () => api.environment.update.mutate({ id: environment.id, ...changes }),
+    mutationFn: sending(() => api.environment.update.mutate({ id: environment.id, ...changes })),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.environment(environment.id).queryKey, saved);
       reset();

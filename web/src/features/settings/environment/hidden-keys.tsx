@@ -31,12 +31,13 @@ function problemOf(patterns: readonly string[]): string {
 export const HiddenKeys = ({ environment, mayEdit }: { environment: Environment; mayEdit: boolean }) => {
   const queryClient = useQueryClient();
   const { redactKeys: keys, redactKeysAreDefault: isDefault } = environment;
-  const { draft, set, isChanged, reset } = useDraft({ patterns: keys });
+  const { draft, set, isChanged, reset, sending } = useDraft({ patterns: keys });
   const { patterns } = draft;
   const problem = problemOf(patterns);
   const save = useMutation({
-    mutationFn: (redactKeys: string[] | null) =>
+    mutationFn: sending((redactKeys: string[] | null) =>
       api.environment.update.mutate({ id: environment.id, redactKeys }),
+    ),
     onSuccess: (saved) => {
       queryClient.setQueryData(queries.environment(environment.id).queryKey, saved);
       reset();

@@ -19,19 +19,19 @@ interface Props {
 /** Where the environment keeps its secrets. Saving asks the store first: one that does not answer is not taken. */
 export const SecretStoreSettings = ({ environment, mayEdit }: Props) => {
   const queryClient = useQueryClient();
-  const { draft, set, isChanged, reset } = useDraft(storeDraft(environment));
+  const { draft, set, isChanged, reset, sending } = useDraft(storeDraft(environment));
   const { backend } = draft;
   const isBuiltIn = backend === 'BUILTIN';
   const moves = backend !== environment.secretBackend;
   const save = useMutation({
-    mutationFn: () => {
+    mutationFn: sending(() => {
       const config = configOf(draft);
       return api.environment.update.mutate({
         id: environment.id,
         secretBackend: backend,
         ...(config ? { secretBackendConfig: config } : {}),
       });
-    },
+    }),
     onSuccess: async (saved) => {
       queryClient.setQueryData(queries.environment(environment.id).queryKey, saved);
       reset();

@@ -7,10 +7,10 @@ import { Section } from '../../../ui/primitives/page.tsx';
 import { useUserMutation } from '../accounts/user-mutations.ts';
 
 export const TeamName = ({ team, mayEdit }: { team: TeamDetail; mayEdit: boolean }) => {
-  const { draft, set, reset } = useDraft({ name: team.name });
+  const { draft, set, reset, sending } = useDraft({ name: team.name });
   const wanted = draft.name.trim();
   const rename = useUserMutation({
-    run: () => api.team.rename.mutate({ teamId: team.id, name: wanted }),
+    run: sending(() => api.team.rename.mutate({ teamId: team.id, name: wanted })),
     done: () => `The team is called ${wanted}.`,
     after: reset,
   });

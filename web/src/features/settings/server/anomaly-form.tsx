@@ -47,7 +47,7 @@ export const AnomalyForm = ({ config }: { config: AnomalyConfigView }) => {
   const floor = decimal(draft.floorPercent, AnomalyLimits.minStddevFloorPercent);
   const dedup = wholeNumber(draft.dedupHours, AnomalyLimits.dedupWindowHours);
   const save = useUserMutation({
-    run: () =>
+    run: of.sending(() =>
       api.settings.updateAnomalyConfig.mutate({
         baselineWindowDays: windowDays ?? 0,
         sigmaThreshold: sigma ?? 0,
@@ -55,6 +55,7 @@ export const AnomalyForm = ({ config }: { config: AnomalyConfigView }) => {
         dedupWindowHours: dedup ?? 0,
         enabledMetrics: draft.metrics.join(),
       }),
+    ),
     done: () => 'The anomaly settings are saved. The next pass follows them.',
     after: of.reset,
   });

@@ -48,7 +48,7 @@ export const FleetForm = ({ fleet }: { fleet: FleetView }) => {
   const logsTotal = wholeNumber(draft.logsTotal, FleetLimits.logsMibTotal);
   const versions = wholeNumber(draft.versions, FleetLimits.pipelineVersionsRetained);
   const save = useUserMutation({
-    run: () =>
+    run: of.sending(() =>
       api.settings.updateFleet.mutate({
         pollIntervalMs: Math.round((interval ?? 0) * 1_000),
         unhealthyThreshold: threshold ?? 0,
@@ -58,6 +58,7 @@ export const FleetForm = ({ fleet }: { fleet: FleetView }) => {
         logsMibPerNodeHour: logsPerNode ?? 0,
         logsMibTotal: logsTotal ?? 0,
       }),
+    ),
     done: () => 'The fleet settings are saved. Nodes follow with their next poll.',
     after: of.reset,
   });

@@ -39,12 +39,13 @@ export const AccessForm = ({ access, redirectUri, isFromFile }: Props) => {
   const days = wholeNumber(draft.confirmation, AccessLimits.confirmationDays);
   const tokenDays = wholeNumber(draft.token, AccessLimits.tokenMaxDays);
   const save = useUserMutation({
-    run: () =>
+    run: of.sending(() =>
       api.settings.updateAccess.mutate({
         confirmationDays: days ?? 0,
         requestOfflineAccess: draft.offline,
         tokenMaxDays: tokenDays ?? 0,
       }),
+    ),
     done: () => 'The rules for leavers and tokens are saved.',
     after: of.reset,
   });

@@ -25,12 +25,13 @@ export const DefaultRoleForm = ({ groups, teams, isFromFile }: Props) => {
   const { adminGroups, editorGroups } = of.draft;
   const team = teams.find(({ id }) => id === groups.defaultTeamId);
   const save = useUserMutation({
-    run: () =>
+    run: of.sending(() =>
       api.settings.updateOidcRoleMapping.mutate({
         defaultRole: groups.defaultRole,
         adminGroups: adminGroups.trim(),
         editorGroups: editorGroups.trim(),
       }),
+    ),
     done: (followed) => `Roles by group are saved. ${followedText(followed)}`,
     after: of.reset,
   });

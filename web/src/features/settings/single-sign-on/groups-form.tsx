@@ -28,7 +28,7 @@ export const GroupsForm = ({ groups, teams, isFromFile }: Props) => {
   const { draft, set } = of;
   const wrong = draft.rows.some((row) => problemOfRow(row, draft.rows) !== '');
   const save = useUserMutation({
-    run: () => api.settings.updateOidcTeamMappings.mutate(groupsInput(draft)),
+    run: of.sending(() => api.settings.updateOidcTeamMappings.mutate(groupsInput(draft))),
     done: (followed) => ['Groups are saved.', followedText(followed), ...followed.warnings].join(' '),
     after: of.reset,
   });

@@ -20,12 +20,14 @@ interface Props {
 /** Passwords switched off, but for some accounts that can sign in when no provider answers. */
 export const OnlyByProviderForm = ({ access, breakGlass, isFromFile }: Props) => {
   const users = useQuery(queries.users());
-  const { draft, set, isChanged, reset } = useDraft({
+  const { draft, set, isChanged, reset, sending } = useDraft({
     only: access.onlyByProvider,
     ids: breakGlass.map(({ id }) => id).sort(),
   });
   const save = useUserMutation({
-    run: () => api.settings.updateAccess.mutate({ onlyByProvider: draft.only, breakGlassUserIds: draft.ids }),
+    run: sending(() =>
+      api.settings.updateAccess.mutate({ onlyByProvider: draft.only, breakGlassUserIds: draft.ids }),
+    ),
     done: () => (draft.only ? 'Passwords open break-glass accounts alone.' : 'Passwords open accounts.'),
     after: reset,
   });

@@ -58,10 +58,13 @@ export const ProviderForm = ({ id, oidc, title, redirectUri }: Props) => {
   const problem = problemOfProvider(draft, oidc) || problemOfOptions(options.draft);
   const unchanged = !provider.isChanged && !options.isChanged;
   const save = useUserMutation({
-    run: () =>
-      api.settings.updateOidc.mutate({
-        ...{ ...providerInput(draft), providerId: id, options: optionsInput(options.draft) },
-      }),
+    run: options.sending(
+      provider.sending(() =>
+        api.settings.updateOidc.mutate({
+          ...{ ...providerInput(draft), providerId: id, options: optionsInput(options.draft) },
+        }),
+      ),
+    ),
     done: ({ warnings }) =>
       [
         'The identity provider is saved. Try it in a private window before you sign out here.',
