@@ -113,6 +113,28 @@ describe('the page of alert rules', function () {
     await row('Busy CPU').getByText('Silent', { exact: true }).waitFor();
   });
 
+  it('keeps the dialog open until the answer, which may be a refusal', async () => {
+    const saving = '**/api/trpc/alert.updateRule*';
+    const answer = Promise.withResolvers<void>();
+    await page.route(saving, async (route) => {
+      await answer.promise;
+      await route.abort();
+    });
+    await page.getByRole('button', { name: 'Change Busy CPU' }).click();
+    const form = dialog('Change Busy CPU');
+    await form.getByLabel('Threshold, per cent').fill('71');
+    await form.getByRole('button', { name: 'Save the rule' }).click();
+    await settles(() => form.getByRole('button', { name: 'Cancel' }).isDisabled(), true);
+    await settles(() => form.getByRole('button', { name: 'Close' }).isDisabled(), true);
+    await page.keyboard.press('Escape');
+    answer.resolve();
+    await form.getByRole('alert').waitFor();
+    await page.unroute(saving);
+    expect(await form.getByLabel('Threshold, per cent').inputValue()).to.equal('71');
+    await closeByEscape(page);
+    await form.waitFor({ state: 'hidden' });
+  });
+
   it('says what nothing watches any more before a rule is deleted', async () => {
     await page.getByRole('button', { name: 'Delete Orders crash' }).click();
     const form = dialog('Delete Orders crash');
