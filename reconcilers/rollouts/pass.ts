@@ -21,9 +21,13 @@ export async function runRolloutPass(ctx: Context, execute: Execute, rolloutId: 
   if (!rollout || !isActive(rollout)) return false;
   const { environmentId, pipelineId } = rollout;
   watchRollout(ctx, pipelineId);
+  // Of the moment before the state is read, which may take long.
+  const now = ctx.clock.now();
   const { nodes } = await readStatus(ctx, { environmentId, pipelineId });
+  // Reports from before a restart or an outage: each of these nodes is heard soon, or counts as silent.
+  if (nodes.some((node) => node.overdue && seenOf(rollout, node)?.reachable)) return true;
   const seen = nodes.flatMap((node) => seenOf(rollout, node) ?? []);
-  const next = step(rollout, seen, ctx.clock.now());
+  const next = step(rollout, seen, now);
   if (!next) return false;
   switch (next.act) {
     case 'wait':

@@ -24,6 +24,8 @@ export interface NodeCells {
   labels: LabelMap;
   groups: NodeLabels['groups'];
   health: NodeHealth;
+  /** Its last report is too old to say anything of now, even where its health is not UNREACHABLE yet. */
+  overdue: boolean;
   cells: readonly Cell[];
 }
 
@@ -49,7 +51,7 @@ export function joinCells({ nodes, pipelines, groups, states }: CompactObserved,
       const labels = targets[index]?.labels ?? {};
       const reports = reportsOf[index] ?? [];
       const reportOf = createReportLookup(reports);
-      const { pipelineIndexes, health } = classifyNode(
+      const { pipelineIndexes, health, overdue } = classifyNode(
         { node, labels, wanted, reports, reportOf },
         { pipelines, indexById, time },
       );
@@ -59,6 +61,7 @@ export function joinCells({ nodes, pipelines, groups, states }: CompactObserved,
         labels,
         groups: groupsOf(node.agentLabels, node.uiLabels, groups),
         health: health.status,
+        overdue,
         cells: pipelineIndexes.map((pipelineIndex): Cell => {
           const pipeline = pipelines[pipelineIndex];
           const report = reportOf(pipeline?.id ?? '');

@@ -2,7 +2,7 @@
 import type { LabelMap } from '../../../schemas/api/common.ts';
 import type { NodeHealth } from '../../../schemas/api/pipelines/on-nodes.ts';
 import type { FleetSettings } from '../settings/index.ts';
-import { nodeHealth } from './node-health.ts';
+import { isOverdue, nodeHealth } from './node-health.ts';
 import type { NodeRow, PipelineRow, ReportRow } from './observed-rows.ts';
 import { afterRevert, isCanary } from './version-for-node.ts';
 
@@ -67,6 +67,8 @@ export interface ClassifiedNode {
   /** Names of pipelines. */
   crashed: readonly string[];
   health: { status: NodeHealth; reason: string };
+  /** Its last report says nothing of now. */
+  overdue: boolean;
 }
 
 export function classifyNode(
@@ -110,11 +112,14 @@ export function classifyNode(
     const pipeline = pipelines[index];
     if (pipeline && reportOf(pipeline.id)?.status === 'CRASHED') crashed.push(pipeline.name);
   }
-  const health = nodeHealth({
+  const silence = {
     lastHeartbeatAt: node.heardAt?.getTime() ?? null,
     intervalMs,
     unhealthyThreshold: time.settings.unhealthyThreshold,
     now: time.now,
+  };
+  const health = nodeHealth({
+    ...silence,
     listeningSince: time.listeningSince,
     crashed,
     lagging,
@@ -122,5 +127,6 @@ export function classifyNode(
     updateError: node.updateError,
     revoked: node.revoked,
   });
-  return { pipelineIndexes, crashed, health };
+  const overdue = isOverdue({ ...silence, lastReportAt: node.reportedAt?.getTime() ?? null });
+  return { pipelineIndexes, crashed, health, overdue };
 }

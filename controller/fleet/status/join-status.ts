@@ -41,6 +41,8 @@ export interface NodeStatus {
   readonly groups: NodeLabels['groups'];
   health: NodeHealth;
   healthReason: string;
+  /** Its last report is too old to say anything of now, even where its health is not UNREACHABLE yet. */
+  overdue: boolean;
   gate: Gate;
   pairs: readonly Pair[];
   readonly pipelines: PipelineOnNode[];
@@ -92,6 +94,7 @@ export function join(observed: Observed, time: JoinTime): Joined {
       pipelineIndexes,
       crashed,
       health: { status, reason },
+      overdue,
     } = classifyNode(
       { node, labels, wanted, reports, reportOf },
       { pipelines: observed.pipelines, indexById, time },
@@ -146,6 +149,7 @@ export function join(observed: Observed, time: JoinTime): Joined {
       },
       health: status,
       healthReason: reason,
+      overdue,
       gate: nodeGate(observed.binding, {
         health: status,
         pipelines: pairs.map((pair) => pair.gate),

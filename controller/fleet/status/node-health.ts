@@ -23,13 +23,16 @@ export interface HealthInput {
 /** A heartbeat may be stored this long after it was received. A node is not called silent for that time. */
 const STORED_WITHIN_MS = 1_000;
 
+/** Large fleets store the whole report of a node once a minute. */
+const WHOLE_EVERY_MS = 60_000;
+
 const REVOKED =
   'Its token was revoked; delete the node-token file in SVC_DATA_DIR and start the agent with a new SVC_TOKEN: it joins as a new node';
 
 export function nodeHealth(input: HealthInput): { status: NodeHealth; reason: string } {
   if (input.revoked) return { status: 'UNREACHABLE', reason: REVOKED };
   if (input.lastHeartbeatAt === null) return { status: 'UNKNOWN', reason: 'It has not sent a heartbeat yet' };
-  const limitMs = input.unhealthyThreshold * input.intervalMs + STORED_WITHIN_MS;
+  const limitMs = silenceLimitMs(input);
   const silentMs = input.now - Math.max(input.lastHeartbeatAt, input.listeningSince);
   if (silentMs > limitMs) {
     const seconds = Math.round((input.now - input.lastHeartbeatAt) / 1000);
@@ -50,4 +53,24 @@ export function nodeHealth(input: HealthInput): { status: NodeHealth; reason: st
     return { status: 'DEGRADED', reason: `Not yet on the deployed version: ${input.lagging.join(', ')}` };
   }
   return { status: 'HEALTHY', reason: '' };
+}
+
+const silenceLimitMs = ({
+  unhealthyThreshold,
+  intervalMs,
+}: Pick<HealthInput, 'unhealthyThreshold' | 'intervalMs'>): number =>
+  unhealthyThreshold * intervalMs + STORED_WITHIN_MS;
+
+/**
+ * Whether the last report of a node is so old that it says nothing of now, although the node may count as reachable because
+ * the controller has not listened for long enough. Times are in milliseconds since 1970; null before the first report.
+ */
+export function isOverdue(
+  input: Pick<HealthInput, 'lastHeartbeatAt' | 'unhealthyThreshold' | 'intervalMs' | 'now'> & {
+    lastReportAt: number | null;
+  },
+): boolean {
+  const { lastHeartbeatAt, lastReportAt, now } = input;
+  const limitMs = silenceLimitMs(input);
+  return now - (lastHeartbeatAt ?? now) > limitMs || now - (lastReportAt ?? now) > limitMs + WHOLE_EVERY_MS;
 }

@@ -23,6 +23,8 @@ export interface NodeRow {
   /** When it was archived; set only if nodes are requested by id or archived ones are requested. */
   archivedAt: Date | null;
   heardAt: Date | null;
+  /** Of the stored report: what a node reports may be stored less often than that it was heard. */
+  reportedAt: Date | null;
   agentVersion: string | null;
   engineVersion: string | null;
   deploymentMode: 'STANDALONE' | 'DOCKER' | null;

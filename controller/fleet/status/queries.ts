@@ -73,7 +73,7 @@ async function readNodes(db: Knex, filter: ReadFilter): Promise<NodeRow[]> {
     `SELECT n.id, n.environment_id AS "environmentId", n.name, n.host, n.os, n.channel,
        n.token_revoked_at IS NOT NULL AS revoked, n.pending_action->>'targetVersion' AS "updateTo", n.maintenance,
        n.ui_labels AS "uiLabels", coalesce(r.agent_labels, '{}') AS "agentLabels", n.enrolled_at AS "enrolledAt", n.archived_at AS "archivedAt",
-       h.heard_at AS "heardAt", r.agent_version AS "agentVersion", COALESCE(r.engine_version, n.enrolled_engine_version) AS "engineVersion",
+       h.heard_at AS "heardAt", r.reported_at AS "reportedAt", r.agent_version AS "agentVersion", COALESCE(r.engine_version, n.enrolled_engine_version) AS "engineVersion",
        r.deployment_mode AS "deploymentMode", coalesce(r.host_metrics, '{}') AS "hostMetrics",
        coalesce(r.agent_health, '{}') AS "agentHealth", r.running_as AS "runningAs", r.update_error AS "updateError",
        r.poll_interval_ms AS "pollIntervalMs"

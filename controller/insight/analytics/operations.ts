@@ -39,6 +39,9 @@ const rights = {
   scope: (ctx: Context, input: AnalyticsInput) => environmentScope(ctx, input.environmentId),
 } as const;
 
+const currentPeriod = ({ clock, services }: Context, range: AnalyticsInput['range']): Period =>
+  periodOf(range, clock.now(), services.minutes.isInPostgres);
+
 const shown = ({ from, to }: Period) => ({ from: new Date(from), to: new Date(to) });
 
 async function environmentOf(ctx: Context, environmentId: string): Promise<EnvironmentRef> {
@@ -61,7 +64,7 @@ export const costSummary = query({
   input: AnalyticsInput,
   output: CostSummary,
   async run(ctx, { environmentId, range }) {
-    const period = periodOf(range, ctx.clock.now());
+    const period = currentPeriod(ctx, range);
     const { pricePerGb } = await environmentOf(ctx, environmentId);
     const sumOf = async (from: number, to: number) => {
       const sums = await sumByEnvironment(ctx.db, [environmentId], { unit: period.unit, from, to });
@@ -79,7 +82,7 @@ export const costSummary = query({
 });
 
 async function pipelinesOf(ctx: Context, { environmentId, range }: AnalyticsInput, limit: number) {
-  const period = periodOf(range, ctx.clock.now());
+  const period = currentPeriod(ctx, range);
   const { pricePerGb } = await environmentOf(ctx, environmentId);
   const { total, pipelines } = await sumByPipeline(ctx.db, environmentId, period, limit);
   return {
@@ -117,7 +120,7 @@ export const topPipelines = query({
 });
 
 async function environmentsWithVolumes(ctx: Context, { range }: AnalyticsInput) {
-  const period = periodOf(range, ctx.clock.now());
+  const period = currentPeriod(ctx, range);
   const environments = await visibleEnvironments(ctx);
   const ids = environments.map((environment) => environment.environmentId);
   const sums = await sumByEnvironment(ctx.db, ids, period);
@@ -169,7 +172,7 @@ export const costBySink = query({
   input: AnalyticsInput,
   output: CostBySink,
   async run(ctx, { environmentId, range }) {
-    const period = periodOf(range, ctx.clock.now());
+    const period = currentPeriod(ctx, range);
     const hourly = { ...period, from: Math.floor(period.from / HOUR_MS) * HOUR_MS };
     const { pricePerGb } = await environmentOf(ctx, environmentId);
     const { total, sinks } = await sumBySink(ctx.db, environmentId, hourly, MAX_COST_SINKS);
@@ -188,7 +191,7 @@ export const costTimeSeries = query({
   input: CostTimeSeriesInput,
   output: CostTimeSeries,
   async run(ctx, { environmentId, range, groupBy }) {
-    const period = periodOf(range, ctx.clock.now());
+    const period = currentPeriod(ctx, range);
     const ofTeams = groupBy === 'team';
     const environments = ofTeams ? await visibleEnvironments(ctx) : [await environmentOf(ctx, environmentId)];
     const byId = new Map(environments.map((environment) => [environment.environmentId, environment]));

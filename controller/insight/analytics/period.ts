@@ -12,7 +12,7 @@ export interface Period {
   previousFrom: number;
   stepSeconds: number;
   steps: number;
-  /** Volumes of an hour are read by the minute, longer ones by the hour. */
+  /** Volumes of an hour are read by the minute where Postgres has minutes, others by the hour. */
   unit: 'minute' | 'hour';
 }
 
@@ -22,8 +22,18 @@ const STEP_HOURS: Readonly<Record<AnalyticsRange, number>> = {
   '30d': 6,
 };
 
-/** It begins with a whole step and ends now. */
-export function periodOf(range: AnalyticsRange, now: number): Period {
+/**
+ * It begins with a whole step and ends at `now`, in milliseconds since 1970. Where Postgres has no minutes, an hour is the
+ * last whole one, so that the one before is as long.
+ */
+export function periodOf(range: AnalyticsRange, now: number, hasMinutes: boolean): Period {
+  if (range === '1h' && !hasMinutes) {
+    const to = Math.floor(now / HOUR_MS) * HOUR_MS;
+    return {
+      ...{ from: to - HOUR_MS, to, previousFrom: to - 2 * HOUR_MS },
+      ...{ stepSeconds: HOUR_MS / 1_000, steps: 1, unit: 'hour' },
+    };
+  }
   const stepMs = Math.max(MINUTE_MS, STEP_HOURS[range] * HOUR_MS);
   const lengthMs = HOURS[range] * HOUR_MS;
   const from = Math.floor((now - lengthMs) / stepMs) * stepMs;

@@ -1,5 +1,6 @@
 /** Sums volumes over pipelines, environments and time. */
 import type { Knex } from 'knex';
+import { minutesOf } from '../telemetry/index.ts';
 import type { Period } from './period.ts';
 import type { Amounts } from './volume.ts';
 
@@ -27,10 +28,17 @@ export async function listEnvironments(
   return rows;
 }
 
+const MINUTES = minutesOf(
+  'pipeline_minutes',
+  'm.pipeline_id = ANY (ARRAY(SELECT id FROM pipelines WHERE environment_id = ANY (:environmentIds)))',
+  ['events_in', 'events_out', 'bytes_in', 'bytes_out'],
+);
+
 /** Rows of the period's unit with the environment that they belong to. A minute is of an environment while its pipeline is there. */
 const SOURCES: Readonly<Record<Period['unit'], string>> = {
-  minute: `(SELECT m.minute AS at, p.environment_id, m.* FROM pipelines p JOIN pipeline_minutes m ON m.pipeline_id = p.id
-    WHERE p.environment_id = ANY (:environmentIds) AND m.minute >= :from AND m.minute < :to) v`,
+  // Of packed hours at either end, minutes outside the period are there too.
+  minute: `(SELECT m.minute AS at, p.environment_id, m.* FROM ${MINUTES} m JOIN pipelines p ON p.id = m.pipeline_id
+    WHERE m.minute >= :from AND m.minute < :to) v`,
   hour: `(SELECT m.hour AS at, m.* FROM pipeline_hours m
     WHERE m.environment_id = ANY (:environmentIds) AND m.hour >= :from AND m.hour < :to) v`,
 };

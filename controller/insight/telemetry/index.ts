@@ -1,7 +1,7 @@
 export { type Breach, type Breaches, type BreachQuery, MAX_BREACHES } from './breaches/breach.ts';
 export { exportMetrics, type MetricStore } from './exposition/operations.ts';
 export type { MinuteStore } from './minutes/minute-store.ts';
-export { packMinutes } from './minutes/packing-store.ts';
+export { minutesOf, packMinutes } from './minutes/packing-store.ts';
 export { postgresMinutes } from './minutes/postgres-store.ts';
 export { createPrometheusMinutes } from './minutes/prometheus/prometheus-minutes.ts';
 export * as telemetryOperations from './operations.ts';

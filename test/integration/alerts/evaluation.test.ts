@@ -309,6 +309,42 @@ describe('evaluations of alert rules', function () {
     );
   });
 
+  it('find nothing in reports from before an outage, in which a condition may have ended', async () => {
+    const memory = await rule({ metric: 'memory_usage' });
+    const crashed = await rule({ metric: 'pipeline_crashed', condition: 'eq', threshold: 1 });
+    const bad: Reported = {
+      host: { memoryUsedBytes: 99, memoryTotalBytes: 100 },
+      pipeline: { status: 'CRASHED' },
+    };
+    await follow(15, () => reportAll(bad));
+    clock.advance(120_000);
+    restart();
+    await evaluate();
+    expect(await events()).to.deep.equal([]);
+    expect(await platform.db('alert_states').where({ rule_id: memory })).to.have.length(3);
+    const [first, ...well] = nodes as [EnrolledNode, ...EnrolledNode[]];
+    await follow(30, async () => {
+      await report(first, bad);
+      for (const node of well) await report(node, { host: { memoryUsedBytes: 1, memoryTotalBytes: 100 } });
+    });
+    // On that node the condition holds still, and has since before.
+    expect((await events(memory)).map(({ node_id }) => node_id)).to.deep.equal([first.nodeId]);
+    expect((await events(crashed)).map(({ node_id }) => node_id)).to.deep.equal([first.nodeId, first.nodeId]);
+  });
+
+  it('read no usage of the host that is older than the heartbeats of a large fleet', async () => {
+    await rule({ metric: 'memory_usage' });
+    await follow(15, () => reportAll({ host: { memoryUsedBytes: 99, memoryTotalBytes: 100 } }));
+    clock.advance(120_000);
+    restart();
+    // The first heartbeats after a start move only the time when a node was heard.
+    await platform.db('node_presence').update({ heard_at: new Date(clock.now()) });
+    await evaluate();
+    expect(await events()).to.deep.equal([]);
+    await follow(15, () => reportAll({ host: { memoryUsedBytes: 1, memoryTotalBytes: 100 } }));
+    expect(await events()).to.deep.equal([]);
+  });
+
   it('send nothing of what is muted, and send it once it is muted no more', async () => {
     await rule({ metric: 'memory_usage', duration_seconds: 0 });
     const [first, second] = nodes as [EnrolledNode, EnrolledNode];

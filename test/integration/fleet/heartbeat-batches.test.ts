@@ -178,4 +178,41 @@ describe('the heartbeats of a fleet', function () {
     await there.bus.publish(platform.db, { type: 'node', nodeId: node.nodeId, environmentId });
     await until(async () => (await known(here, node)).maintenance, { what: 'the other controller’s change' });
   });
+
+  it('are late where the signals of a batch hang while newer ones wait', async () => {
+    const behind: boolean[] = [];
+    const parts = await startFleetParts(platform, {
+      onCaughtUp: () => behind.push(parts.heartbeats.isBehind()),
+    });
+    const [node] = nodes as [EnrolledNode];
+    const report = { pipelines: [], hostMetrics: {}, agentVersion: '1', engineVersion: '1', labels: {} };
+    const ingest = async () => parts.heartbeats.ingest(await known(parts, node), report);
+    const publishing = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const { publish } = parts.bus;
+    const { now } = performance;
+    try {
+      parts.bus.publish = async () => {
+        publishing.resolve();
+        await released.promise;
+      };
+      await ingest();
+      const flushed = parts.heartbeats.flush();
+      await publishing.promise;
+      await ingest();
+      expect(parts.heartbeats.isBehind()).to.equal(false);
+      performance.now = () => now.call(performance) + 20_000;
+      expect(parts.heartbeats.isBehind()).to.equal(true);
+      released.resolve();
+      await flushed;
+      expect(parts.heartbeats.sizes().waiting).to.equal(1);
+      expect(parts.heartbeats.isBehind()).to.equal(false);
+      expect(behind).to.deep.equal([true]);
+    } finally {
+      performance.now = now;
+      released.resolve();
+      parts.bus.publish = publish;
+      await parts.stop();
+    }
+  });
 });

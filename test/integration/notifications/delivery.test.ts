@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import {
   type AlertNotice,
+  deliverDue,
   webhookEndpointOperations,
 } from '../../../controller/insight/notifications/index.ts';
 import { createOutgoing, createTargetGuard } from '../../../controller/platform/net/outgoing/index.ts';
@@ -229,5 +230,26 @@ describe('a notification', () => {
     await loop.idle();
     expect(idsOf(receiver), 'no alert twice').to.deep.equal(['before', 'meanwhile']);
     await scene.db('alert_events').delete();
+  });
+
+  it('is not lost where its endpoint is enabled again while a pass drops what was queued', async () => {
+    const receiver = await scene.receiver();
+    const { id } = await scene.teamEndpoint(receiver.url);
+    const toggle = () =>
+      scene.scene.execute(webhookEndpointOperations.toggleEnabled, scene.context(), {
+        ...{ id, teamId: scene.teamId },
+      });
+    await toggle();
+    await scene.enqueue(scene.notice({ eventId: 'open' }));
+    let fences = 0;
+    const fence = async () => {
+      fences += 1;
+      if (fences === 1) await toggle();
+    };
+    await deliverDue(scene.context({ fence }), id, { aside: (work) => work() });
+    expect(idsOf(receiver)).to.deep.equal(['open']);
+    const [delivery, ...others] = await scene.deliveries(id);
+    expect(delivery).to.include({ state: 'delivered', last_error: null });
+    expect(others).to.deep.equal([]);
   });
 });

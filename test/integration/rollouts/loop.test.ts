@@ -140,6 +140,42 @@ describe('the loop over rollouts', () => {
     expect(await statusOf(rolloutId)).to.equal('BROADENED');
   });
 
+  it('ends nothing by reports from before an outage, and goes on once the nodes are heard', async () => {
+    const good = { version: 2, ...events(900) };
+    const rows = [
+      { last: good, after: good, end: 'BROADENED' },
+      { last: { ...good, status: 'CRASHED' }, after: good, end: 'BROADENED' },
+      { last: good, after: { ...good, restarts: 3 }, end: 'ROLLED_BACK' },
+    ];
+    const listening = scene.services.listeningSince;
+    for (const { last, after, end } of rows) {
+      const { pipelineId, rolloutId } = await begun();
+      await reports('0', pipelineId, { version: 2, ...events(100) });
+      const first = loopOf(current);
+      await first.reconcile(rolloutId);
+      clock.advance(2 * MINUTE);
+      await reports('1', pipelineId, events(500));
+      await reports('0', pipelineId, { ...last, status_since: new Date(clock.now()) });
+      await first.reconcile(rolloutId);
+      await first.stop();
+      clock.advance(10 * MINUTE);
+      const startedAt = clock.now();
+      scene.services.listeningSince = () => startedAt;
+      try {
+        const second = loopOf(current);
+        expect(await second.reconcile(rolloutId)).to.equal(true);
+        expect(await statusOf(rolloutId)).to.equal('HEALTH_CHECK');
+        clock.advance(5_000);
+        await reports('0', pipelineId, after);
+        await reports('1', pipelineId, events(600));
+        await second.reconcile(rolloutId);
+        expect(await statusOf(rolloutId)).to.equal(end);
+      } finally {
+        scene.services.listeningSince = listening;
+      }
+    }
+  });
+
   it('looks by itself every five seconds, and no more once it has ended', async () => {
     const { pipelineId, rolloutId } = await begun();
     const loop = loopOf(current);

@@ -1,6 +1,9 @@
 /** analytics.*: volumes, costs, and who sees which. */
 import { expect } from 'chai';
 import type { Static } from 'typebox';
+import { costSummary } from '../../../controller/insight/analytics/operations.ts';
+import { packMinutes } from '../../../controller/insight/telemetry/index.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import type {
   CostByEnvironment,
   CostByPipeline,
@@ -12,6 +15,7 @@ import type {
   TopPipelines,
 } from '../../../schemas/api/insight/analytics.ts';
 import { useController } from '../../support/harness/controller.ts';
+import { QUIET } from '../../support/harness/platform.ts';
 import { type Flow, recordHistory, silentNode } from '../../support/scenes/recorded-metrics.ts';
 import { useTwoTeams } from '../../support/scenes/two-teams.ts';
 import type { TestUser } from '../../support/users/person.ts';
@@ -129,6 +133,20 @@ describe('volumes and costs', () => {
       const seconds = Math.min((new Date(to).getTime() - new Date(from).getTime()) / 1_000, HOURS * 3_600);
       expect(bytesIn / (490 * 100), range).to.be.within(seconds - 240, seconds + 1);
     }
+  });
+
+  it('are the same of hours whose minutes are packed', async () => {
+    const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 3 * 3_600_000;
+    const clock = manualClock(hour + 40 * 60_000);
+    const ctx = { ...test.controller.systemContext('test'), clock };
+    const input = { environmentId: teams.ours.environmentId, range: '1h' as const };
+    const before = await costSummary.run(ctx, input);
+    expect(await packMinutes({ db: test.db, clock, log: QUIET })).to.be.above(0);
+    const after = await costSummary.run(ctx, input);
+    for (const { bytesIn } of [after, after.previous])
+      expect(bytesIn / (490 * 100)).to.be.within(3_600 - 240, 3_600 + 1);
+    expect(after.previous.bytesOut).to.be.closeTo(before.previous.bytesOut, before.previous.bytesOut / 1e3);
+    expect(after.bytesIn).to.equal(before.bytesIn);
   });
 
   it('are a file without formulas', async () => {

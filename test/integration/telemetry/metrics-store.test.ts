@@ -1,9 +1,11 @@
 /** A metrics store of one's own with faults: away, slow, full, refusing, with a wrong token; before a real Prometheus. */
 import { expect } from 'chai';
+import type { Static } from 'typebox';
 import type { MetricsStoreConfig } from '../../../controller/config.ts';
 import { createPrometheusMinutes, type MinuteStore } from '../../../controller/insight/telemetry/index.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
+import type { CostSummary, CostTimeSeries } from '../../../schemas/api/insight/analytics.ts';
 import type { PipelineMetrics } from '../../../schemas/api/insight/metrics.ts';
 import { heartbeat } from '../../support/agents/agent-client.ts';
 import { useController } from '../../support/harness/controller.ts';
@@ -277,6 +279,29 @@ describe('a metrics store', function () {
       expect(byHours.fault).to.equal(null);
       expect((await teams.ours.node.heartbeat(heartbeat())).status).to.equal(200);
       expect(test.log()).not.to.include(TOKEN);
+    });
+
+    it('leaves the volumes of the last whole hour in Postgres, and of the one before', async () => {
+      const { environmentId, pipelineId, node } = teams.ours;
+      const { minutes } = test.controller.systemContext('test').services;
+      const flow = { nodeId: node.nodeId, environmentId, pipelineId, eventsPerSecond: 10 };
+      await recordHistory(test.db, [flow], { minutes: 200, store: minutes });
+      gate.mode = 'away';
+      const hour = Math.floor(lastMinute() / 3_600_000) * 3_600_000;
+      const input = { environmentId, range: '1h' };
+      const summary = await teams.viewer.query<Static<typeof CostSummary>>('analytics.costSummary', input);
+      expect([summary.from, summary.to].map((at) => new Date(at).getTime())).to.deep.equal([
+        hour - 3_600_000,
+        hour,
+      ]);
+      for (const { bytesIn } of [summary, summary.previous])
+        expect(bytesIn).to.be.closeTo(10 * 100 * 3_600, 10 * 100 * 60);
+      const { stepSeconds, series } = await teams.viewer.query<Static<typeof CostTimeSeries>>(
+        'analytics.costTimeSeries',
+        input,
+      );
+      expect(stepSeconds).to.equal(3_600);
+      expect(series.map(({ bytesIn }) => bytesIn)).to.deep.equal([[summary.bytesIn]]);
     });
 
     it('tells of no other environment, whatever ids are asked for', async () => {

@@ -60,7 +60,8 @@ export async function startFleetParts(
     clock = manualClock(Date.parse('2026-11-23T09:00:00Z')),
     busyPerSecond,
     spread,
-  }: { clock?: ManualClock; busyPerSecond?: number; spread?: () => number } = {},
+    onCaughtUp = () => {},
+  }: { clock?: ManualClock; busyPerSecond?: number; spread?: () => number; onCaughtUp?: () => void } = {},
 ) {
   const log = QUIET;
   const bus: Bus = createBus({ url, log });
@@ -79,7 +80,7 @@ export async function startFleetParts(
     components: createComponentLists({ db, log }),
     now: () => clock.now(),
     ...{ busyPerSecond, spread },
-    onCaughtUp: () => {},
+    onCaughtUp,
   });
   return {
     bus,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type HealthInput, nodeHealth } from '../../../controller/fleet/status/node-health.ts';
+import { type HealthInput, isOverdue, nodeHealth } from '../../../controller/fleet/status/node-health.ts';
 
 const NOW = 1_000_000_000;
 const well: HealthInput = {
@@ -61,6 +61,26 @@ describe('the health of a node', () => {
       const health = nodeHealth({ ...well, ...input });
       expect(health.status).to.equal(status);
       expect(health.reason).to.match(says);
+    });
+  }
+});
+
+describe('the last report of a node', () => {
+  const rows: [
+    reason: string,
+    input: { lastHeartbeatAt?: number | null; lastReportAt?: number | null },
+    boolean,
+  ][] = [
+    ['it never came', { lastHeartbeatAt: null, lastReportAt: null }, false],
+    ['the node was heard a moment ago', {}, false],
+    ['the node was heard as long ago as one that answers may be', { lastHeartbeatAt: NOW - 16_000 }, false],
+    ['the node was heard longer ago', { lastHeartbeatAt: NOW - 16_001 }, true],
+    ['it was stored within the minute of large fleets', { lastReportAt: NOW - 76_000 }, false],
+    ['it was stored before that', { lastReportAt: NOW - 76_001 }, true],
+  ];
+  for (const [reason, input, expected] of rows) {
+    it(`${expected ? 'says nothing of now' : 'counts'} where ${reason}`, () => {
+      expect(isOverdue({ ...well, lastReportAt: NOW - 1_000, ...input })).to.equal(expected);
     });
   }
 });

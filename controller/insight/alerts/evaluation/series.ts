@@ -81,8 +81,10 @@ function reachability({ node, health }: NodeCells, listeningSince: number): Valu
   return (node.heardAt?.getTime() ?? 0) >= listeningSince ? 0 : 'unknown';
 }
 
+/** What a node reported before a restart or an outage of the controller says nothing of the time since. */
 function usage(metric: AlertMetric, status: NodeCells): Value {
   if (isSilent(status)) return null;
+  if (status.overdue) return 'unknown';
   const host = status.node.hostMetrics;
   const percent = (used: number | undefined, total: number | undefined) =>
     used !== undefined && total !== undefined && total > 0 ? (100 * used) / total : null;
@@ -104,7 +106,9 @@ function* crashSeries(rule: WatchedBy, observation: Observation): Generator<Seri
         subject: { node, pipeline },
         value: silent
           ? null
-          : hasCrashed(cell.status, observation.rateOnNode(pipeline.id, node.id, 'restarts')),
+          : status.overdue
+            ? 'unknown'
+            : hasCrashed(cell.status, observation.rateOnNode(pipeline.id, node.id, 'restarts')),
       };
     }
   }

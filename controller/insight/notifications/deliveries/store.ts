@@ -120,12 +120,13 @@ export async function recordAttempt(tx: Knex, id: string, attempt: Attempt): Pro
   return changed > 0;
 }
 
-/** What was not sent is not sent any more, but for tests. */
+/** What was not sent is not sent any more, but for tests. Nothing is dropped where the endpoint is enabled by now. */
 export async function dropUnfinished(tx: Knex, endpointId: string, at: Date, reason: string): Promise<void> {
   await tx('notification_deliveries')
     .where({ endpoint_id: endpointId })
     .whereIn('state', ['collecting', 'waiting'])
     .whereNot({ kind: 'test' })
+    .whereExists(tx('webhook_endpoints').where({ id: endpointId, enabled: false }))
     .update({ state: 'failed', next_at: null, finished_at: at, last_error: reason });
 }
 

@@ -32,6 +32,8 @@ export interface SeriesOptions {
 }
 
 export interface MinuteStore {
+  /** Whether SQL can read the points. */
+  readonly isInPostgres: boolean;
   /** In the transaction that stores the readings. */
   write(tx: Knex, grown: readonly Grown[], nodes: readonly NodeReadings[]): Promise<void>;
   /** Whether it has done what was missing for `write`, which is then tried again. */

@@ -23,6 +23,7 @@ export const MINUTE_TABLES = {
 } as const satisfies Record<MinuteTable, DayPartitions>;
 
 export const postgresMinutes: MinuteStore = {
+  isInPostgres: true,
   async write(tx, grown, nodes) {
     await writePoints(tx, grown);
     await writeHostMinutes(tx, nodes);

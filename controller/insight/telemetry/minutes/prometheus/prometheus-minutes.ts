@@ -106,6 +106,7 @@ export function createPrometheusMinutes(options: PrometheusMinutesOptions): Minu
   }
 
   return {
+    isInPostgres: false,
     async write() {},
     async prepare() {
       return false;
