@@ -236,12 +236,14 @@ export async function namesOwnedByUi(db: Knex, table: OwnedTable, environmentId:
   return names.filter((name) => name !== null);
 }
 
-/**
- * Deletes the notes about changes by others in the environment since the last call; returns whether there were any. The
- * caller then reads everything again.
- */
-export async function takeObjectChanges(db: Knex, environmentId: string): Promise<boolean> {
-  return (await db('object_changes').where({ environment_id: environmentId }).delete()) > 0;
+/** Whether there are notes about changes by others in the environment. The reader of everything deletes them first. */
+export async function hasObjectChanges(db: Knex, environmentId: string): Promise<boolean> {
+  return (await db('object_changes').where({ environment_id: environmentId }).first('at')) !== undefined;
+}
+
+/** Only the leader may delete them: call it in a transaction that has asked the fence. */
+export async function deleteObjectChanges(tx: Knex, environmentId: string): Promise<void> {
+  await tx('object_changes').where({ environment_id: environmentId }).delete();
 }
 
 export interface LockedRow {
