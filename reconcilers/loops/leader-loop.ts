@@ -3,6 +3,7 @@
  * controller begins to lead, and when signals may have been missed; a signal of the type `wake` wakes one of them. What a
  * pass writes is fenced by the epoch under which the pass began.
  */
+import { backoff, jitter } from './backoff.ts';
 import type { Clock } from './clock.ts';
 import { createRunLoop, type Pass, type RunLoopOptions } from './run-loop.ts';
 
@@ -68,10 +69,18 @@ export interface LeaderLoop<R> {
   stop(): Promise<void>;
 }
 
+const LISTING_RETRY = { firstMs: 1_000, capMs: 60_000 };
+
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 export function createLeaderLoop<R, Tx>(options: LeaderLoopOptions<R, Tx>): LeaderLoop<R> {
-  const { lease, signals, log, failure } = options;
+  const { clock, lease, signals, log, failure } = options;
+  const delayAfter = backoff(LISTING_RETRY);
+  let failedListings = 0;
+  let cancelRetry: (() => void) | null = null;
+  /** As the lease last said: its epoch is null for a moment where a renewal is late. */
+  let leading = lease.epoch() !== null;
+  let stopped = false;
 
   const loop = createRunLoop<R>({
     ...options,
@@ -98,8 +107,35 @@ export function createLeaderLoop<R, Tx>(options: LeaderLoopOptions<R, Tx>): Lead
     for (const key of await options.listKeys()) loop.wake(key, trigger);
   }
 
-  // The keys cannot be listed while the database is away; the bus sends `resync` once it is back.
-  const wakeAllLater = (trigger: string) => void wakeAll(trigger).catch(() => {});
+  function endRetries(): void {
+    cancelRetry?.();
+    cancelRetry = null;
+    failedListings = 0;
+  }
+
+  /**
+   * Lists again until it succeeds: one statement may fail while the connection of the bus stays whole, and then no `resync`
+   * follows. A controller that does not lead lists its keys when it begins to lead.
+   */
+  async function wakeAllLater(trigger: string): Promise<void> {
+    try {
+      await wakeAll(trigger);
+      endRetries();
+    } catch (error) {
+      if (stopped || !leading) return;
+      failedListings += 1;
+      const retryInMs = jitter(delayAfter(failedListings), options.random);
+      log.warn(
+        { loop: options.name, reason: reasonOf(error), retryInMs: Math.round(retryInMs) },
+        'the keys of a loop could not be listed',
+      );
+      cancelRetry?.();
+      cancelRetry = clock.after(retryInMs, () => {
+        cancelRetry = null;
+        void wakeAllLater(trigger);
+      });
+    }
+  }
 
   const subscriptions = [
     signals.onWake((signal) => {
@@ -110,10 +146,12 @@ export function createLeaderLoop<R, Tx>(options: LeaderLoopOptions<R, Tx>): Lead
       loop.forget(environmentId);
       options.forgetEnvironment(environmentId);
     }),
-    signals.onResync(() => wakeAllLater('resync')),
+    signals.onResync(() => void wakeAllLater('resync')),
   ];
-  lease.onChange((leading) => {
-    if (leading) wakeAllLater('leading');
+  lease.onChange((leads) => {
+    leading = leads;
+    endRetries();
+    if (leads && !stopped) void wakeAllLater('leading');
   });
 
   return {
@@ -122,6 +160,8 @@ export function createLeaderLoop<R, Tx>(options: LeaderLoopOptions<R, Tx>): Lead
     wake: loop.wake,
     idle: loop.idle,
     async stop() {
+      stopped = true;
+      endRetries();
       for (const unsubscribe of subscriptions) unsubscribe();
       await loop.stop();
     },

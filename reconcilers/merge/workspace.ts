@@ -2,8 +2,8 @@
 import type { Binding } from '../../controller/delivery/bindings/index.ts';
 import {
   RepositoryError,
-  type RepositoryFault,
   type RepositoryHandle,
+  TRANSIENT_FAULTS,
 } from '../../controller/delivery/repository/index.ts';
 import type { Context } from '../../controller/platform/operation/context.ts';
 import { DomainError, preconditionFailed, unavailable } from '../../controller/platform/operation/errors.ts';
@@ -41,9 +41,6 @@ export const createWorkspaceSlots = (): HeavySlots =>
         { retryAfterSeconds: RETRY_AFTER_SECONDS },
       ),
   );
-
-/** Faults that a retry may resolve. */
-const TRANSIENT_FAULTS: readonly RepositoryFault[] = ['unreachable', 'timeout', 'asked-to-wait', 'server'];
 
 /**
  * Runs the work in a slot of the caller. Reconcilers limit themselves and need no slot.

@@ -35,13 +35,12 @@ export async function lockHolding(
   if (!row) throw notFound(`${noun[0]?.toUpperCase()}${noun.slice(1)}`);
   if (row.managedBy !== 'git') return false;
   const line = await findDescribed(ctx.db, id);
-  const specs = only === undefined ? [line?.seenHash, line?.appliedHash] : [only];
-  const hashes = new Set(specs.filter((hash) => hash != null));
+  const specs = only === undefined ? line && (await listSpecsToHold(ctx.db, line, row.specHash)) : [only];
+  const hashes = new Set(specs);
   if (!line || hashes.size === 0)
     throw preconditionFailed(
       `The ${noun} "${row.name}" is just being applied from git; try again in a moment`,
     );
-  // Git may go back to the spec before the newest commit, so both are held.
   for (const specHash of hashes) await insertHold(ctx, line, specHash, reason);
   const { environmentId } = row;
   ctx.audit({
@@ -49,7 +48,7 @@ export async function lockHolding(
     entityType: line.kind,
     entityId: id,
     environmentId,
-    metadata: { name: line.name, specHash: only ?? line.seenHash ?? line.appliedHash, reason },
+    metadata: { name: line.name, specHash: [...hashes][0], reason },
   });
   const { bus } = ctx.services;
   await bus.publish(ctx.db, { type: 'wake', loop: 'git', key: environmentId, trigger: 'held' });
@@ -64,6 +63,26 @@ async function findDescribed(tx: Knex, objectId: string): Promise<Described | un
     seenHash: 'seen_hash',
     appliedHash: 'applied_hash',
   });
+}
+
+/** Hashes of the specs to hold, that of the newest commit first. Empty while only the running pass knows what git has. */
+async function listSpecsToHold(
+  tx: Knex,
+  line: Described,
+  rowHash: string | null,
+): Promise<readonly string[]> {
+  const { seenHash, appliedHash } = line;
+  // Git may go back to the spec before the newest commit, so both are held.
+  if (appliedHash !== null) return seenHash === null ? [appliedHash] : [seenHash, appliedHash];
+  // A pass has written the row and recorded nothing yet: the hash that was seen is that of an older commit.
+  if (rowHash !== null) return [rowHash];
+  // The row was changed by hand since then. If that was under a hold, the same spec stays held.
+  const { bindingId, kind, nameKey } = line;
+  const hold = await tx('git_holds')
+    .where({ binding_id: bindingId, kind, name_key: nameKey, released_at: null })
+    .orderBy('created_at', 'desc')
+    .first({ specHash: 'spec_hash' });
+  return hold ? [hold.specHash] : [];
 }
 
 async function insertHold(

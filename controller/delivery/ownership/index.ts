@@ -11,6 +11,8 @@ export { PURGE_JOB, pruneOperation, TOMBSTONE_HOURS } from './prune.ts';
 export { purgeOldTombstones, thinObjectChanges } from './retention-store.ts';
 export {
   type ColumnTypes,
+  deleteObjectChanges,
+  hasObjectChanges,
   lockClaimed,
   lockRow,
   namesOwnedByUi,
@@ -20,7 +22,6 @@ export {
   type OwnedWrite,
   purgeTombstone,
   releaseFromGit,
-  takeObjectChanges,
   writeAsReconciler,
   writeOwned,
 } from './store.ts';

@@ -236,24 +236,34 @@ export async function namesOwnedByUi(db: Knex, table: OwnedTable, environmentId:
   return names.filter((name) => name !== null);
 }
 
-/**
- * Deletes the notes about changes by others in the environment since the last call; returns whether there were any. The
- * caller then reads everything again.
- */
-export async function takeObjectChanges(db: Knex, environmentId: string): Promise<boolean> {
-  return (await db('object_changes').where({ environment_id: environmentId }).delete()) > 0;
+/** Whether there are notes about changes by others in the environment. The reader of everything deletes them first. */
+export async function hasObjectChanges(db: Knex, environmentId: string): Promise<boolean> {
+  return (await db('object_changes').where({ environment_id: environmentId }).first('at')) !== undefined;
+}
+
+/** Only the leader may delete them: call it in a transaction that has asked the fence. */
+export async function deleteObjectChanges(tx: Knex, environmentId: string): Promise<void> {
+  await tx('object_changes').where({ environment_id: environmentId }).delete();
+}
+
+export interface LockedRow {
+  id: string;
+  environmentId: string;
+  name: string;
+  managedBy: 'ui' | 'git';
+  /** Of the spec that git applied to the row; null once anybody else has changed the row. */
+  specHash: string | null;
 }
 
 /** Locks the row; null when it is gone or tombstoned. */
-export async function lockRow(
-  tx: Knex,
-  table: OwnedTable,
-  id: string,
-): Promise<{ id: string; environmentId: string; name: string; managedBy: 'ui' | 'git' } | null> {
-  const row = await tx(table)
-    .where({ id, tombstoned_at: null })
-    .forUpdate()
-    .first({ id: 'id', environmentId: 'environment_id', name: 'name', managedBy: 'managed_by' });
+export async function lockRow(tx: Knex, table: OwnedTable, id: string): Promise<LockedRow | null> {
+  const row = await tx(table).where({ id, tombstoned_at: null }).forUpdate().first({
+    id: 'id',
+    environmentId: 'environment_id',
+    name: 'name',
+    managedBy: 'managed_by',
+    specHash: 'spec_hash',
+  });
   // Endpoints of a team are in no environment: git does not own them, and no caller asks for one.
   if (!row || row.environmentId === null || row.name === null) return null;
   return { ...row, environmentId: row.environmentId, name: row.name };

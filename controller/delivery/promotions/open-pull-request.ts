@@ -18,6 +18,7 @@ import {
   findPromotion,
   findWaiting,
   insertPromotion,
+  isWaiting,
   lockPromotion,
   MAX_ERROR_CHARACTERS,
   type NewPromotion,
@@ -53,6 +54,9 @@ export async function recordRequest(
   const known = await findWaiting(ctx.db, request);
   const before = known && (await lockPromotion(ctx.db, known.id));
   if (!before) throw conflict('Another user decides on this promotion at the moment; try again');
+  // It may have ended while this request waited for the lock.
+  if (!isWaiting(before))
+    throw conflict('The earlier promotion of this pipeline ended just now; request this one again');
   const pull = before.pullRequestId === null ? null : await findPullRequest(ctx.db, before.pullRequestId);
   // Its pull request is merged but not rolled out: the next one gets another branch.
   const isOver = pull !== null && pull.state !== 'open';

@@ -22,4 +22,4 @@ export type { AppTokenSource, GitHubApp, OpenedCredentials } from './remote/gith
 export type { PushedRef } from './remote/pushed-ref.ts';
 export { SshKeyError } from './remote/ssh-key.ts';
 export { createRepositories } from './repositories.ts';
-export { RepositoryError, type RepositoryFault } from './repository-error.ts';
+export { RepositoryError, type RepositoryFault, TRANSIENT_FAULTS } from './repository-error.ts';

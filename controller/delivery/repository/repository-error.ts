@@ -18,6 +18,14 @@ export type RepositoryFault =
   /** The local mirror or repository. */
   | 'copy';
 
+/** Faults that a retry may resolve. */
+export const TRANSIENT_FAULTS: readonly RepositoryFault[] = [
+  'unreachable',
+  'timeout',
+  'asked-to-wait',
+  'server',
+];
+
 export class RepositoryError extends Error {
   override readonly name = 'RepositoryError';
   readonly fault: RepositoryFault;

@@ -12,8 +12,9 @@ import {
   recordRenames,
 } from '../../../controller/delivery/bindings/index.ts';
 import {
+  deleteObjectChanges,
+  hasObjectChanges,
   listOwnedByUi,
-  takeObjectChanges,
   writeAsReconciler,
 } from '../../../controller/delivery/ownership/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
@@ -50,7 +51,7 @@ export function createPassMemory(): PassMemory {
     settled: null,
     proposals: '',
     async read(ctx, binding) {
-      const changed = await takeObjectChanges(ctx.db, binding.environmentId);
+      const changed = await takeObjectChanges(ctx, binding.environmentId);
       const now = planningKey(binding);
       if (remembered && !changed && now === readUnder) return remembered;
       readUnder = now;
@@ -85,6 +86,22 @@ const planningKey = ({
   manifestPolicy,
   begunAt,
 }: Binding): string => JSON.stringify([id, mode, ref, path, sharedPaths, policy, manifestPolicy, begunAt]);
+
+/**
+ * Deletes the notes about changes by others; returns whether there were any. The deletion is fenced: notes that a controller
+ * takes after it has lost the lead would be missed by the new leader.
+ */
+async function takeObjectChanges(
+  { db, fence }: Pick<Context, 'db' | 'fence'>,
+  environmentId: string,
+): Promise<boolean> {
+  if (!(await hasObjectChanges(db, environmentId))) return false;
+  await db.transaction(async (tx) => {
+    await fence?.(tx);
+    await deleteObjectChanges(tx, environmentId);
+  });
+  return true;
+}
 
 /** The notes of changes were deleted before this reads, so nothing that it reads is older than they are. */
 async function readAll(ctx: Pick<Context, 'db' | 'fence'>, binding: Binding): Promise<Remembered> {

@@ -1,8 +1,12 @@
 /** The repository of a binding, opened for one piece of writing. */
 import type { Binding } from '../../../controller/delivery/bindings/index.ts';
-import { duringWrite, RepositoryError } from '../../../controller/delivery/repository/index.ts';
+import {
+  duringWrite,
+  RepositoryError,
+  TRANSIENT_FAULTS,
+} from '../../../controller/delivery/repository/index.ts';
 import type { Context } from '../../../controller/platform/operation/context.ts';
-import { preconditionFailed } from '../../../controller/platform/operation/errors.ts';
+import { preconditionFailed, unavailable } from '../../../controller/platform/operation/errors.ts';
 import { toUserRetryMessage } from '../../../controller/platform/operation/user-retry-message.ts';
 import { openRepository, type Repository, type SourceCache } from '../../source/index.ts';
 import { listFiles, readBlob, readTip, type Tip } from '../branch-tip.ts';
@@ -26,7 +30,7 @@ export interface RepositoryLocation {
   ): ReturnType<typeof commitOnto<T>>;
 }
 
-/** @throws PRECONDITION_FAILED where the repository does not let us, in words */
+/** @throws UNAVAILABLE where the same may succeed later; PRECONDITION_FAILED where the repository does not let us, in words */
 export async function inRepository<T>(
   ctx: Context,
   cache: SourceCache,
@@ -53,9 +57,11 @@ export async function inRepository<T>(
         }),
     });
   } catch (error) {
-    if (error instanceof RepositoryError || error instanceof CannotEdit)
-      throw preconditionFailed(`Nothing was written to git: ${toUserRetryMessage(error.message)}`);
-    throw error;
+    if (!(error instanceof RepositoryError || error instanceof CannotEdit)) throw error;
+    const message = `Nothing was written to git: ${toUserRetryMessage(error.message)}`;
+    throw error instanceof RepositoryError && TRANSIENT_FAULTS.includes(error.fault)
+      ? unavailable(message)
+      : preconditionFailed(message);
   } finally {
     await repository.close();
   }

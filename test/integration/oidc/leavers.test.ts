@@ -224,6 +224,65 @@ describe('somebody whom the provider confirms no more', () => {
       expect((await walker.get(`${scene.test.url}/api/auth/session`)).status).to.equal(200);
     });
 
+    describe('goes by the settings at the time of the answer:', () => {
+      const options = (changes: object) =>
+        scene.root.mutate('settings.updateOidc', { ...scene.client, options: changes });
+      beforeEach(offline);
+      afterEach(() => options({ superAdminGroups: [], allowedGroups: [] }));
+
+      /** A refresh with something that happens before the provider answers. */
+      const refreshDuring = async (happen: () => Promise<unknown>) => {
+        const asked = Promise.withResolvers<void>();
+        const answer = Promise.withResolvers<void>();
+        scene.provider.changes.hold = ({ url }) => {
+          if (url !== '/token') return null;
+          asked.resolve();
+          return answer.promise;
+        };
+        const refreshed = refresh();
+        try {
+          await asked.promise;
+          await happen();
+        } finally {
+          answer.resolve();
+          await refreshed;
+        }
+      };
+
+      it('a group that makes super admins no more makes none', async () => {
+        await options({ superAdminGroups: ['ops'] });
+        const { user } = await scene.signIn(scene.somebody({ groups: ['ops'] }));
+        const isSuperAdmin = async () =>
+          (await scene.db('users').where({ id: user?.id }).first('is_super_admin')).is_super_admin;
+        expect(await isSuperAdmin()).to.equal(true);
+        await refreshDuring(() => options({ superAdminGroups: [] }));
+        expect(await isSuperAdmin()).to.equal(false);
+      });
+
+      it('a group that is allowed by then excludes nobody', async () => {
+        await options({ allowedGroups: ['editors'] });
+        const subject = scene.somebody(claims);
+        const { user } = await scene.signIn(subject);
+        scene.provider.people.set(subject, { ...scene.provider.people.get(subject), groups: ['writers'] });
+        await refreshDuring(() => options({ allowedGroups: ['editors', 'writers'] }));
+        expect((await identityOf(user?.id ?? '')).withdrawn_at).to.equal(null);
+        await options({ allowedGroups: ['editors'] });
+        await refresh();
+        expect((await identityOf(user?.id ?? '')).withdrawn_at).not.to.equal(null);
+      });
+
+      it('an answer to another client changes nothing', async () => {
+        const subject = scene.somebody(claims);
+        const { user } = await scene.signIn(subject);
+        const id = user?.id ?? '';
+        scene.provider.people.delete(subject);
+        await refreshDuring(() => scene.db('oidc_settings').update({ client_id: 'another' }));
+        await scene.db('oidc_settings').update({ client_id: scene.client.clientId });
+        expect(await identityOf(id)).to.include({ withdrawn_at: null });
+        expect((await identityOf(id)).sealed_refresh_token).not.to.equal(null);
+      });
+    });
+
     it('follows groups that have changed at the provider', async () => {
       await offline();
       const subject = scene.somebody(claims);

@@ -311,6 +311,33 @@ describe('a promotion into an environment that git describes', function () {
     await becomes(requestId, 'DEPLOYED');
   });
 
+  it('is not requested again while it ends: the one that ended stays, and the next request makes another', async () => {
+    const { id: pipelineId } = await draw();
+    const { requestId } = await initiate(pipelineId);
+    const row = () => test.db('promotions').where({ id: requestId }).first();
+    const isBlocked = async (pid: number) =>
+      (await test.db.raw('SELECT 1 FROM pg_stat_activity WHERE ? = ANY(pg_blocking_pids(pid))', [pid])).rows
+        .length > 0;
+    const again = await test.db.transaction(async (tx) => {
+      await tx('promotions').where({ id: requestId }).forUpdate().first('id');
+      const { pid } = (await tx.raw('SELECT pg_backend_pid() AS pid')).rows[0];
+      const asked = places.editor.call('mutation', 'promotion.initiate', {
+        ...{ pipelineId, targetEnvironmentId: target.environmentId },
+      });
+      await until(() => isBlocked(pid), { what: 'the request waits for the row', everyMs: 50 });
+      const [ended] = await tx('promotions')
+        .where({ id: requestId })
+        .update({ status: 'DEPLOYED', deployed_at: new Date() })
+        .returning('*');
+      return { asked, ended };
+    });
+    const { status, fault } = await again.asked;
+    expect(status, fault?.message).to.equal(409);
+    expect(fault?.message).to.match(/ended just now; request this one again$/);
+    expect(await row()).to.deep.equal(again.ended);
+    expect((await initiate(pipelineId)).requestId).not.to.equal(requestId);
+  });
+
   it('takes no credential that is written out into git, and names where it stands', async () => {
     const graph = {
       nodes: [

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { gitSyncOperations, gitSyncOverrides } from '../../../controller/delivery/bindings/index.ts';
+import { pipelineDeploying } from '../../../controller/pipelines/index.ts';
 import type { Execute } from '../../../controller/platform/operation/operation.ts';
+import { rejection } from '../../support/fixtures/fault-text.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { reportText } from '../../support/scenes/bound-environment.ts';
 import { useBoundEnvironment, useReconcileScene } from '../../support/scenes/reconcile.ts';
@@ -64,5 +66,53 @@ describe('a pass during which an operator', () => {
     expect(result.counts).to.include({ deleted: 0, created: 0 });
     expect((await env.pass()).outcome).to.equal('guarded');
     expect(await env.living()).to.deep.equal(['b']);
+  });
+
+  describe('acts on a pipeline that it has written and not recorded yet:', () => {
+    const rollBack = async () => {
+      const { id } = await env.pipeline('a');
+      const first = await scene.db('pipeline_versions').where({ pipeline_id: id, version: 1 }).first('id');
+      await env.byHand(pipelineDeploying.rollback, { pipelineId: id, targetVersionId: first.id });
+    };
+    const undeploy = async () => {
+      const { id } = await env.pipeline('a');
+      await env.byHand(pipelineDeploying.undeploy, { pipelineId: id, hold: true, reason: 'it leaks' });
+    };
+    const goesBackInGit = async () => {
+      env.commit({ a: idleManifest('a') });
+      await env.pass();
+      expect(await env.condition('a', 'Applied')).to.include({ status: 'True' });
+      expect((await env.pipeline('a')).description).not.to.equal('second');
+      expect(await env.pipeline('a')).to.include({ isDraft: false });
+    };
+
+    it('a rollback holds the spec that was written, and the earlier one is applied when git goes back to it', async () => {
+      await pass('after', rollBack);
+      await env.pass();
+      expect(await env.pipeline('a')).to.include({ version: 3, deployedVersion: 3 });
+      expect(await env.condition('a', 'Applied')).to.include({ status: 'False', reason: 'Held' });
+      await goesBackInGit();
+    });
+
+    it('a rollback and then "Undeploy and hold" hold the same spec', async () => {
+      await pass('after', async () => {
+        await rollBack();
+        await undeploy();
+      });
+      await env.pass();
+      expect(await env.pipeline('a')).to.include({ isDraft: true, deployedVersion: null });
+      expect((await env.condition('a', 'Applied')).message).to.include('it leaks');
+      await goesBackInGit();
+    });
+
+    it('"Undeploy and hold" is rejected where the row was changed by SQL as well', async () => {
+      let error: unknown;
+      await pass('after', async () => {
+        await scene.db('pipelines').where({ environment_id: env.id, name: 'a' }).update({ description: 'x' });
+        error = await rejection(undeploy());
+      });
+      expect(error).to.include({ code: 'PRECONDITION_FAILED' });
+      expect(String(error)).to.match(/is just being applied from git; try again in a moment/);
+    });
   });
 });

@@ -150,6 +150,20 @@ describe('converging, whatever comes between', () => {
     expect(await scene.db('audit_log').where({ environment_id: env.id })).to.deep.equal([]);
   });
 
+  it('leaves the notes of what others changed to the controller that leads', async () => {
+    await env.apply({ web: idleManifest('web') });
+    await scene.db('pipelines').where({ environment_id: env.id }).update({ description: 'by hand' });
+    const notes = () => scene.db('object_changes').where({ environment_id: env.id });
+    expect(await notes()).to.have.length(1);
+    const fence = async () => {
+      throw new DomainError('UNAVAILABLE', 'another controller leads');
+    };
+    expect(await failed(env.pass({ fence }))).to.be.instanceOf(DomainError);
+    expect(await notes()).to.have.length(1);
+    expect((await env.pass()).counts).to.include({ changed: 1 });
+    expect(await notes()).to.have.length(0);
+  });
+
   it('writes nothing more once another controller has taken the lease over, and leaves nothing half done', async () => {
     const log = createLogger('silent');
     const key = `lease of ${env.id}`;

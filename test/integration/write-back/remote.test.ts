@@ -8,6 +8,16 @@ import { GitServer } from '../../support/servers/git-server.ts';
 const FOLDER = 'environments/staging';
 const RULE = (threshold: number, name = 'errors') =>
   `apiVersion: headgate/v1\nkind: AlertRule\nmetadata: { name: ${name} } # here\nspec: { metric: cpu_usage, condition: gt, threshold: ${threshold} }\n`;
+const ORDERS = (interval: number, description: string) => `apiVersion: headgate/v1
+kind: Pipeline
+metadata: { name: orders }
+spec:
+  description: ${description}
+  sources:
+    app: { type: demo_logs, format: json, interval: ${interval} }
+  sinks:
+    out: { type: console, inputs: [app], encoding: { codec: json } }
+`;
 const TOKEN = 'glpat-canary%+1';
 
 interface Became {
@@ -96,10 +106,43 @@ describe('changes by hand where the repository is on a git server', function () 
     git(gitdir, 'config', 'http.receivepack', 'true');
     server.mischief = () => ({ status: 503 });
     expect(await refusal(places.editor, 'mutation', 'alert.updateRule', { id, threshold: 14 })).to.match(
-      /Nothing was written to git/,
+      /^SERVICE_UNAVAILABLE: Nothing was written to git: /,
     );
     server.mischief = () => null;
     for (const text of [told, test.log()]) expect(text).not.to.contain(TOKEN);
     expect(await threshold()).to.equal(11);
+  });
+
+  it('are proposed after a rollback once the server answers again', async () => {
+    const { admin, editor, viewer, environmentId } = places;
+    const path = `${FOLDER}/pipelines/orders.yaml`;
+    const pipeline = () => test.db('pipelines').where({ name: 'orders' }).first('id', 'spec_hash');
+    const versions = () => test.db('pipeline_versions').orderBy('version').pluck('id');
+    for (const [count, description] of ['first', 'second'].entries()) {
+      server.commit({ files: { [path]: ORDERS(count + 1, description) }, message: description });
+      await admin.mutate('gitSync.syncNow', { environmentId });
+      await until(async () => (await versions()).length === count + 1, { what: description, everyMs: 50 });
+    }
+    const { id: pipelineId } = await pipeline();
+    const recorded = () => test.db('git_manifests').where({ object_id: pipelineId }).first('applied_hash');
+    await until(async () => (await recorded())?.applied_hash === (await pipeline()).spec_hash, {
+      what: 'the pass has recorded it',
+      everyMs: 50,
+    });
+    const open = async () =>
+      (await viewer.query<{ title: string; state: string }[]>('pullRequest.list', { environmentId })).filter(
+        ({ title, state }) => title === 'Roll back the pipeline orders' && state === 'open',
+      );
+    const job = () =>
+      test
+        .db('graphile_worker.jobs')
+        .where({ key: `propose-rollback:${pipelineId}` })
+        .first('last_error');
+    server.mischief = () => ({ status: 503 });
+    await editor.mutate('pipeline.rollback', { pipelineId, targetVersionId: (await versions())[0] });
+    await until(async () => (await job())?.last_error !== null, { what: 'the first try', everyMs: 50 });
+    server.mischief = () => null;
+    expect((await job())?.last_error).to.match(/Nothing was written to git/);
+    await until(async () => (await open()).length === 1, { what: 'the pull request', everyMs: 100 });
   });
 });

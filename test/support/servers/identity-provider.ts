@@ -37,6 +37,8 @@ interface Changes {
   userinfo?: (claims: Claims) => Claims;
   /** Answers itself, before the provider comes to it; true where it has. */
   before?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Waits for this before it answers. */
+  hold?: (request: IncomingMessage) => Promise<void> | null;
 }
 
 export interface SigningKey {
@@ -96,12 +98,17 @@ export async function startIdentityProvider(options: ProviderOptions): Promise<T
   const server = createServer((request, response) => {
     made.asked.push(`${request.method} ${request.url?.split('?')[0]}`);
     if (made.changes.before?.(request, response)) return;
+    const held = made.changes.hold?.(request);
+    if (held) void held.then(() => answer(request, response));
+    else answer(request, response);
+  });
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
     // Unlike this one, they give offline access without consent.
     if (request.url?.startsWith('/auth?') && request.url.includes('offline_access'))
       request.url += '&prompt=consent';
     if (request.url?.startsWith('/interaction/')) void interact(request, response);
     else callback(request, response);
-  });
+  };
   await listen(0);
   const { port } = server.address() as AddressInfo;
 

@@ -17,7 +17,7 @@ import {
   replaceClaimedGroups,
 } from '../../directory/index.ts';
 import { completeFromUserinfo, ProviderUnavailable, toProviderError } from '../provider/provider-request.ts';
-import { listOidcProviders, type OidcProvider } from '../provider/provider-store.ts';
+import { listOidcProviders, lockOidcProviderShared, type OidcProvider } from '../provider/provider-store.ts';
 import { groupsAt } from '../sign-in/claims.ts';
 import { groupsClaimOf, prefixed } from '../sign-in/group-rules.ts';
 import { reconcileSuperAdmins } from '../sign-in/super-admins.ts';
@@ -37,11 +37,9 @@ const MAX_BATCHES = 20;
 const REFRESH_MS = 20_000;
 
 type Answer =
-  /** `groups` is null where groups do not count, or the provider does not give them. */
-  | { type: 'confirmed'; next: RefreshToken; groups: string[] | null }
+  /** `groups`: the names in `claim`, without a prefix; null where groups do not count, or the provider does not give them. */
+  | { type: 'confirmed'; next: RefreshToken; claim: string | null; groups: readonly string[] | null }
   | { type: 'refused' }
-  /** The provider confirms the user, but our settings no longer allow them. */
-  | { type: 'excluded'; reason: string }
   | { type: 'unknown'; reason: string };
 
 /** Fences every write where `ctx.fence` is set. Returns how many users were checked. */
@@ -85,8 +83,7 @@ const fenced = <T>(ctx: Context, work: (inside: Context) => Promise<T>): Promise
   });
 
 async function askProvider(ctx: Context, provider: OidcProvider, due: DueRefresh): Promise<Answer> {
-  const { options } = provider;
-  const claim = groupsClaimOf(await readGroupSettings(ctx.db), options);
+  const claim = groupsClaimOf(await readGroupSettings(ctx.db), provider.options);
   try {
     const signal = AbortSignal.timeout(REFRESH_MS);
     const client = await ctx.services.identityProvider.client(ctx, provider, signal);
@@ -109,13 +106,7 @@ async function askProvider(ctx: Context, provider: OidcProvider, due: DueRefresh
     // An ID token of a refresh need not contain the claim (Core 1.0, 12.2); userinfo without it means no groups.
     const none = claim !== null && found === null && userinfo !== null ? [] : null;
     const next = refreshTokenOf(tokens, due.isOffline) ?? { token, isOffline: due.isOffline };
-    const groups = found?.known ? prefixed(found.names, options) : none;
-    if (groups !== null && options.allowedGroups.length > 0) {
-      const allowed = prefixed(options.allowedGroups, options);
-      if (!groups.some((name) => allowed.includes(name)))
-        return { type: 'excluded', reason: 'the user is in none of the allowed groups' };
-    }
-    return { type: 'confirmed', next, groups };
+    return { type: 'confirmed', next, claim, groups: found?.known ? found.names : none };
   } catch (error) {
     // RFC 6749, 5.2: the token is invalid, expired or revoked. Any other error concerns the client or the provider.
     if (error instanceof ResponseBodyError && error.error === 'invalid_grant') return { type: 'refused' };
@@ -123,41 +114,59 @@ async function askProvider(ctx: Context, provider: OidcProvider, due: DueRefresh
   }
 }
 
-function applyAnswer(ctx: Context, provider: OidcProvider, due: DueRefresh, answer: Answer): Promise<void> {
-  switch (answer.type) {
-    case 'confirmed':
-      return fenced(ctx, async (inside) => {
-        // Lock order: the group rules come before all other locks.
-        await lockRulesShared(inside.db);
-        // Then the account, in the same order as a sign-in, to avoid a deadlock.
-        await lockUserRow(inside.db, due.userId);
-        if (!(await confirmByRefresh(inside, due, answer.next)) || answer.groups === null) return;
-        await replaceClaimedGroups(inside.db, due, answer.groups);
-        await reconcileSuperAdmins(inside, provider, [due.userId]);
-        const memberships = await reconcileMemberships(inside, [due.userId]);
-        if (memberships.length > 0)
-          await recordChange(inside, due, 'user.groupsRefreshed', membershipsForAudit(memberships));
-      });
-    case 'refused':
-    case 'excluded': {
-      // An online token ends with its session, and an uncertain token may have been replaced: neither says anything about the user.
-      const withdrawn = answer.type === 'excluded' || (due.isOffline && !due.isUncertain);
-      return fenced(ctx, async (inside) => {
-        await lockUserRow(inside.db, due.userId);
-        if (!(await endRefreshing(inside, due, withdrawn)) || !withdrawn) return;
-        await deleteSessionsAtProvider(inside, due);
-        await recordChange(
-          inside,
-          due,
-          'user.confirmationWithdrawn',
-          answer.type === 'excluded' ? { reason: answer.reason } : {},
-        );
-      });
-    }
-    case 'unknown':
-      ctx.log.warn({ userId: due.userId, reason: answer.reason }, 'the provider could not confirm a user');
-      return Promise.resolve();
+function applyAnswer(ctx: Context, asked: OidcProvider, due: DueRefresh, answer: Answer): Promise<void> {
+  if (answer.type === 'unknown') {
+    ctx.log.warn({ userId: due.userId, reason: answer.reason }, 'the provider could not confirm a user');
+    return Promise.resolve();
   }
+  return fenced(ctx, async (inside) => {
+    // Lock order: the group rules come before all other locks.
+    await lockRulesShared(inside.db);
+    // The settings may have changed since the provider was asked. An answer to another client says nothing.
+    const provider = await lockOidcProviderShared(inside.db, asked);
+    if (!provider) return;
+    // Then the account, in the same order as a sign-in, to avoid a deadlock.
+    await lockUserRow(inside.db, due.userId);
+    // An online token ends with its session, and an uncertain token may have been replaced: neither says anything about the user.
+    if (answer.type === 'refused') return endConfirmation(inside, due, due.isOffline && !due.isUncertain, {});
+    const groups = await currentGroups(inside, provider, answer);
+    if (groups !== null && isExcluded(provider, groups))
+      return endConfirmation(inside, due, true, { reason: 'the user is in none of the allowed groups' });
+    if (!(await confirmByRefresh(inside, due, answer.next)) || groups === null) return;
+    await replaceClaimedGroups(inside.db, due, groups);
+    await reconcileSuperAdmins(inside, provider, [due.userId]);
+    const memberships = await reconcileMemberships(inside, [due.userId]);
+    if (memberships.length > 0)
+      await recordChange(inside, due, 'user.groupsRefreshed', membershipsForAudit(memberships));
+  });
+}
+
+/** With the prefix; null where the groups are unknown, also because another claim names them by now. */
+async function currentGroups(
+  ctx: Context,
+  { options }: OidcProvider,
+  { claim, groups }: Extract<Answer, { type: 'confirmed' }>,
+): Promise<string[] | null> {
+  const isCurrent = claim === groupsClaimOf(await readGroupSettings(ctx.db), options);
+  return groups !== null && isCurrent ? prefixed(groups, options) : null;
+}
+
+/** The provider confirms the user, but our settings no longer allow them. */
+function isExcluded({ options }: OidcProvider, groups: readonly string[]): boolean {
+  const allowed = prefixed(options.allowedGroups, options);
+  return allowed.length > 0 && !groups.some((name) => allowed.includes(name));
+}
+
+/** `withdrawn`: the user rests; else the token alone is deleted. */
+async function endConfirmation(
+  ctx: Context,
+  due: DueRefresh,
+  withdrawn: boolean,
+  metadata: { reason?: string },
+): Promise<void> {
+  if (!(await endRefreshing(ctx, due, withdrawn)) || !withdrawn) return;
+  await deleteSessionsAtProvider(ctx, due);
+  await recordChange(ctx, due, 'user.confirmationWithdrawn', metadata);
 }
 
 async function recordChange(

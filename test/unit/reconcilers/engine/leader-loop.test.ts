@@ -188,6 +188,64 @@ describe('the leader loop', () => {
     await scene.loop.stop();
   });
 
+  describe('whose keys cannot be listed when it begins to lead', () => {
+    let isAway = true;
+    let scene: Scene;
+    beforeEach(async () => {
+      isAway = true;
+      scene = new Scene({
+        listKeys: async () => {
+          if (isAway) throw new Error('the statement was cancelled');
+          return ['a'];
+        },
+      });
+      scene.lead(2);
+      expect(await scene.made()).to.deep.equal([]);
+    });
+    afterEach(() => scene.loop.stop());
+
+    it('lists them again after a growing pause, without any signal', async () => {
+      scene.clock.advance(1_000);
+      expect(await scene.made()).to.deep.equal([]);
+      isAway = false;
+      scene.clock.advance(1_999);
+      expect(await scene.made()).to.deep.equal([]);
+      scene.clock.advance(1);
+      expect(await scene.made()).to.deep.equal(['a: leading']);
+      expect(scene.warnings).to.deep.equal(
+        [1_000, 2_000].map((retryInMs) => ({
+          fields: { loop: 'test loop', reason: 'the statement was cancelled', retryInMs },
+          message: 'the keys of a loop could not be listed',
+        })),
+      );
+      expect(scene.clock.nextIn()).to.equal(null);
+    });
+
+    it('makes no second pass after a signal has listed them', async () => {
+      isAway = false;
+      scene.emit('resync');
+      expect(await scene.made()).to.deep.equal(['a: resync']);
+      expect(scene.clock.nextIn()).to.equal(null);
+    });
+
+    it('waits no more once another controller leads, or it is stopped', async () => {
+      scene.lead(null);
+      expect(scene.clock.nextIn()).to.equal(null);
+      scene.lead(3);
+      await scene.made();
+      expect(scene.clock.nextIn()).to.equal(1_000);
+      await scene.loop.stop();
+      expect(scene.clock.nextIn()).to.equal(null);
+    });
+
+    it('does not wait after a listing that fails once it is stopped', async () => {
+      scene.emit('resync');
+      await scene.loop.stop();
+      await scene.made();
+      expect(scene.clock.nextIn()).to.equal(null);
+    });
+  });
+
   it('listens to nothing once it is stopped', async () => {
     const scene = new Scene();
     await scene.loop.stop();
