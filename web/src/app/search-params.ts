@@ -1,5 +1,5 @@
 import { useCallback } from 'react';
-import { type NavigateOptions, useSearchParams } from 'react-router';
+import { type NavigateOptions, useLocation, useSearchParams } from 'react-router';
 
 /** For a change that is no step of its own for the browser's way back, and leaves the page where it is scrolled to. */
 export const IN_PLACE: NavigateOptions = { replace: true, preventScrollReset: true };
@@ -8,17 +8,21 @@ type Change = (edit: (params: URLSearchParams) => void, options?: NavigateOption
 
 /**
  * The parameters of the page's address as they are drawn, and how to change some of them. A change begins with the address
- * as it is at that moment: what was drawn last may be older, and would bring back what has just been taken away.
+ * as it is at that moment: what was drawn last may be older, and would bring back what has just been taken away. Where
+ * another page is on its way already, nothing is changed: it would lead back.
  */
 export function useAddress(): [params: URLSearchParams, change: Change] {
   const [params, setParams] = useSearchParams();
+  const { pathname } = useLocation();
   const change = useCallback<Change>(
     (edit, options) => {
+      const drawn = new URL(pathname, window.location.origin).pathname;
+      if (window.location.pathname !== drawn) return;
       const next = new URLSearchParams(window.location.search);
       edit(next);
       setParams(next, options);
     },
-    [setParams],
+    [pathname, setParams],
   );
   return [params, change];
 }

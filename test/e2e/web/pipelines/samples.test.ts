@@ -181,19 +181,30 @@ describe('events of a pipeline in the browser', function () {
     });
   });
 
-  it('chooses a component in the tab that was asked for last, even where another is drawn still', async () => {
+  it('chooses a component in the tab that was asked for last, and leads back to no page that is drawn still', async () => {
     await open('&component=rest');
-    await page.getByLabel(/^source ticks/).waitFor();
-    // In one task: nothing is drawn in between.
-    await page.evaluate(`
-      history.pushState(null, '', location.pathname + '?tab=versions');
-      dispatchEvent(new PopStateEvent('popstate', { state: null }));
-      document
-        .querySelector('[aria-label^="source ticks"]')
-        .dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
-    `);
+    const ticks = page.getByLabel(/^source ticks/);
+    await ticks.waitFor();
+    /** In one task: nothing is drawn in between. */
+    const leaveAndChoose = (path: string) =>
+      page.evaluate(`
+        history.pushState(null, '', ${JSON.stringify(path)});
+        dispatchEvent(new PopStateEvent('popstate', { state: null }));
+        document
+          .querySelector('[aria-label^="source ticks"]')
+          .dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+      `);
+    await leaveAndChoose(`${new URL(page.url()).pathname}?tab=versions`);
     await page.getByRole('region', { name: 'Component ticks' }).waitFor();
     await page.getByRole('tab', { name: 'Versions', selected: true }).waitFor();
+    await page
+      .getByRole('region', { name: 'Component ticks' })
+      .getByRole('button', { name: 'Close ticks' })
+      .click();
+    await page.getByRole('region', { name: 'Component ticks' }).waitFor({ state: 'detached' });
+    await leaveAndChoose(new URL(session.at('overview')).pathname);
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    expect(page.url()).to.equal(session.at('overview'));
   });
 
   describe('samples', () => {

@@ -1,10 +1,9 @@
 /** The state of the editor with everything that its parts do to it. */
 import { useQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react';
-import { useSearchParams } from 'react-router';
 import type { Pipeline } from '../../../../schemas/api/pipelines/pipelines.ts';
 import { queries } from '../../api/queries/index.ts';
-import { IN_PLACE } from '../../app/search-params.ts';
+import { IN_PLACE, putParam, useAddress } from '../../app/search-params.ts';
 import { type Change, type Editor, type Focus, newId } from './editor-context.ts';
 import { type PanelName, panelNamed } from './inspector/side-panels.tsx';
 import {
@@ -50,7 +49,7 @@ export function useGraphEditor(
   pipeline: Pipeline,
   readOnly: boolean,
 ): GraphEditorState & { withProblems: (problems: readonly Problem[] | undefined) => Editor } {
-  const [params, setParams] = useSearchParams();
+  const [params, changeAddress] = useAddress();
   const [state, dispatch] = useReducer(reduce, null, () => begin(pipeline, params.get('component')));
   const [focus, focusOn] = useState<Focus | null>(null);
   const [refusal, refuse] = useState('');
@@ -73,12 +72,15 @@ export function useGraphEditor(
   const written = params.toString();
   // In one place: of two changes of the address at one time, the second would undo the first.
   useEffect(() => {
-    const next = new URLSearchParams();
-    if (selectedKey !== null) next.set('component', selectedKey);
-    if (panel !== null) next.set('panel', panel);
-    // Another page may be on its way already, whose address this would take back.
-    if (next.toString() !== written) setParams(next, IN_PLACE);
-  }, [selectedKey, panel, written, setParams]);
+    const wanted = new URLSearchParams();
+    putParam(wanted, 'component', selectedKey ?? '');
+    putParam(wanted, 'panel', panel ?? '');
+    if (wanted.toString() === written) return;
+    changeAddress((next) => {
+      for (const name of [...next.keys()]) next.delete(name);
+      for (const [name, value] of wanted) next.set(name, value);
+    }, IN_PLACE);
+  }, [selectedKey, panel, written, changeAddress]);
 
   const change = useCallback(({ word, burst, change: apply, select }: Change): void => {
     refuse('');
