@@ -37,7 +37,7 @@ export function openEventStream(ctx: KoaContext): EventStream {
   };
   res.on('close', close);
   res.on('error', close);
-  // Whoever went away before that is not reported any more.
+  // A client that left before that is not reported any more.
   if (res.destroyed) close();
   write(': connected\n\n');
   return {
