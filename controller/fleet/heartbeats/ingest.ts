@@ -21,6 +21,7 @@ import type { ComponentLists } from '../engines/index.ts';
 import type { LogIngest } from '../logs/index.ts';
 import type { KnownNode, NodeDirectory } from '../nodes/directory/node-directory.ts';
 import { DEFAULT_FLEET_SETTINGS } from '../settings/index.ts';
+import { WHOLE_EVERY_MS } from '../status/index.ts';
 import type { UpdateTracker } from '../updates/tracker.ts';
 import { type CpuSample, nextCpuSample } from './cpu.ts';
 import { normalizeEntry } from './normalize-entry.ts';
@@ -73,9 +74,6 @@ export interface IngestOptions {
 
 /** Rejected entries and warnings that one answer lists. */
 const MAX_LISTED = 100;
-
-/** The report of each node is stored at least this often, for its measures. */
-const WHOLE_EVERY_MS = 60_000;
 
 /** The report from which the next rates are computed. */
 interface RateBase {

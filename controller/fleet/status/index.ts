@@ -11,6 +11,7 @@ export type { Cells, NodeCells } from './cells.ts';
 export { desiredPipelines } from './desired-pipelines.ts';
 export { sumGates } from './gate/gate-sums.ts';
 export { type Joined, type NodeStatus, type PipelineStatus, sumRates } from './join-status.ts';
+export { WHOLE_EVERY_MS } from './node-health.ts';
 export { datedConditions, datedOrigin, readHealth } from './queries.ts';
 export { reasonLine } from './refusal.ts';
 export { createSnapshots } from './snapshots.ts';

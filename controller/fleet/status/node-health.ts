@@ -23,8 +23,8 @@ export interface HealthInput {
 /** A heartbeat may be stored this long after it was received. A node is not called silent for that time. */
 const STORED_WITHIN_MS = 1_000;
 
-/** Large fleets store the whole report of a node once a minute. */
-const WHOLE_EVERY_MS = 60_000;
+/** The report of each node is stored at least this often, for its measures. In a large fleet an unchanged one waits that long. */
+export const WHOLE_EVERY_MS = 60_000;
 
 const REVOKED =
   'Its token was revoked; delete the node-token file in SVC_DATA_DIR and start the agent with a new SVC_TOKEN: it joins as a new node';
