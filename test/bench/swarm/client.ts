@@ -57,12 +57,18 @@ export async function startSwarm(
 }
 
 async function answered(child: ChildProcess, order: SwarmOrder): Promise<SwarmAnswer> {
-  const answer = once(child, 'message');
-  const gone = once(child, 'exit').then(() => {
+  const listening = new AbortController();
+  const { signal } = listening;
+  const answer = once(child, 'message', { signal });
+  const gone = once(child, 'exit', { signal }).then(() => {
     throw new Error('the swarm has ended');
   });
   child.send(order);
-  const [message] = await Promise.race([answer, gone]);
-  gone.catch(() => {});
-  return message as SwarmAnswer;
+  try {
+    const [message] = await Promise.race([answer, gone]);
+    return message as SwarmAnswer;
+  } finally {
+    for (const one of [answer, gone]) one.catch(() => {});
+    listening.abort();
+  }
 }
