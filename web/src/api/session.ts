@@ -7,9 +7,11 @@ export interface Session {
   signedIn: boolean;
   /** What has to be done before anything else. */
   owes: Me['owes'];
+  /** Null where nobody is signed in. */
+  userId: Me['id'] | null;
 }
 
-export const SIGNED_OUT: Session = { signedIn: false, owes: null };
+export const SIGNED_OUT: Session = { signedIn: false, owes: null, userId: null };
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
@@ -18,7 +20,7 @@ export const sessionQuery = queryOptions({
     if (response.status === 401) return SIGNED_OUT;
     if (!response.ok)
       throw new Error(`The controller answered ${response.status} when asked for the session.`);
-    return { signedIn: true, owes: owesOf(await response.json()) };
+    return sessionOf(await response.json());
   },
   staleTime: Number.POSITIVE_INFINITY,
   retry: 2,
@@ -62,7 +64,7 @@ export async function signIn(email: string, password: string, totp?: string): Pr
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email, password, ...(totp ? { totp } : {}) }),
   });
-  if (response.ok) return { ok: true, session: { signedIn: true, owes: owesOf(await response.json()) } };
+  if (response.ok) return { ok: true, session: sessionOf(await response.json()) };
   const body: { error?: string; code?: string } = await response.json().catch(() => ({}));
   const fallback =
     response.status === 429
@@ -87,7 +89,11 @@ export async function signOut(): Promise<string | null> {
   return typeof redirect === 'string' && /^https?:\/\//.test(redirect) ? redirect : null;
 }
 
-const owesOf = (body: { user?: { owes?: unknown } }): Me['owes'] => obligationOf(body.user?.owes);
+const sessionOf = ({ user }: { user: { id: Me['id']; owes?: unknown } }): Session => ({
+  signedIn: true,
+  owes: obligationOf(user.owes),
+  userId: user.id,
+});
 
 function retryTime(seconds: string | null): Date | null {
   const count = Number(seconds);

@@ -20,6 +20,7 @@ import { type Session, SIGNED_OUT, sessionQuery } from '../api/session.ts';
 import { OverviewPage } from '../features/overview/overview-page.tsx';
 import { ErrorState, SkeletonRows } from '../ui/feedback/page-states.tsx';
 import { TooltipLayer } from '../ui/primitives/tooltip.tsx';
+import { keepDraftsOf } from './draft-storage.ts';
 import { Boundary } from './error-boundary.tsx';
 import { useFollowing } from './live-updates.ts';
 import { paths } from './paths.ts';
@@ -71,7 +72,12 @@ const setSession = (session: Session): void => {
 /** A team may ask for a second factor while its pages are open. */
 const recordRequiredAction = (error: unknown): void => {
   const action = requiredActionOf(error);
-  if (action) setSession({ signedIn: true, owes: action });
+  if (!action) return;
+  queryClient.setQueryData(sessionQuery.queryKey, (session = SIGNED_OUT) => ({
+    ...session,
+    signedIn: true,
+    owes: action,
+  }));
 };
 
 const queryClient = new QueryClient({
@@ -89,6 +95,13 @@ const queryClient = new QueryClient({
 });
 
 watchReach(queryClient);
+
+/** Listeners of the cache hear of a session before any page that is drawn with it. */
+queryClient.getQueryCache().subscribe(({ query }) => {
+  if (query.queryKey[0] !== sessionQuery.queryKey[0]) return;
+  const session = queryClient.getQueryData(sessionQuery.queryKey);
+  if (session?.userId) keepDraftsOf(session.userId);
+});
 
 /**
  * Sends unauthenticated users to the sign-in page, and back afterwards. Users with a required action see that instead of the

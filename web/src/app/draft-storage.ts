@@ -1,8 +1,9 @@
 /**
  * What is being tried in the playground, kept in this browser alone: it may hold secrets, so that neither the address nor
- * the server gets it. Signing out forgets it.
+ * the server gets it. Signing out forgets it, and so does another user who signs in after a session has ended by itself.
  */
 const PREFIX = 'headgate.draft.';
+const OWNER = `${PREFIX}owner`;
 const MAX_LENGTH = 262_144;
 
 export type DraftKey = 'vrl-source' | 'vrl-event' | 'config';
@@ -21,6 +22,17 @@ export function writeDraft(key: DraftKey, text: string): void {
     localStorage.setItem(PREFIX + key, text);
   } catch {
     // Blocked or full: the page still has it.
+  }
+}
+
+/** Forgets what another user has tried in this browser. */
+export function keepDraftsOf(userId: string): void {
+  try {
+    if (localStorage.getItem(OWNER) === userId) return;
+    forgetDrafts();
+    localStorage.setItem(OWNER, userId);
+  } catch {
+    // Blocked: nothing was kept.
   }
 }
 

@@ -7,6 +7,7 @@ import { acceptingEngine } from '../../../support/fixtures/engine-schema/scripte
 import { component, edge } from '../../../support/fixtures/graphs.ts';
 import { until } from '../../../support/harness/until.ts';
 import { expectUsable, settles, watchForErrors } from '../browser.ts';
+import { giveCredentials, makePerson, openBrowser, type Somebody } from '../people.ts';
 import { openSite, type SiteSession } from '../site-session.ts';
 
 const GRAPH = {
@@ -17,6 +18,9 @@ const GRAPH = {
   ],
   edges: [edge('ticks', 'tidy'), edge('tidy', 'out')],
 };
+
+/** What a browser keeps of a page. */
+const STORED = 'JSON.stringify(localStorage)';
 
 describe('the library and the playground', function () {
   this.timeout(180_000);
@@ -250,9 +254,34 @@ describe('the library and the playground', function () {
     await other.getByRole('button', { name: 'Account' }).click();
     await other.getByRole('menuitem', { name: 'Sign out' }).click();
     await other.getByLabel('Email').waitFor();
-    expect(await other.evaluate<string>('JSON.stringify(localStorage)')).not.to.include(
-      'not for the address',
-    );
+    expect(await other.evaluate<string>(STORED)).not.to.include('not for the address');
+    await other.context().close();
+  });
+
+  it('shows nobody what another user has tried whose session ended by itself, and shows it to that user again', async () => {
+    const typed = '.token = "for nobody else"';
+    const reader = await makePerson(session, 'next', { role: 'VIEWER' });
+    const writer = await makePerson(session, 'before', { role: 'VIEWER' });
+    const other = await openBrowser(session);
+    const text = other.getByRole('textbox', { name: 'VRL program' });
+    const endSession = (id: string) => session.site.db('sessions').where({ user_id: id }).delete();
+    const enter = async (person: Somebody) => {
+      await other.goto(session.at('playground'));
+      await giveCredentials(other, person);
+      await other.getByRole('heading', { name: 'Playground', level: 1 }).waitFor();
+    };
+    await enter(writer);
+    await text.press('Control+a');
+    await other.keyboard.insertText(typed);
+    await settles(async () => (await other.evaluate<string>(STORED)).includes('for nobody else'), true);
+    await endSession(writer.id);
+    await enter(writer);
+    await text.getByText('for nobody else').waitFor();
+    await endSession(writer.id);
+    await enter(reader);
+    await text.waitFor();
+    expect(await text.innerText()).not.to.include('for nobody else');
+    expect(await other.evaluate<string>(STORED)).not.to.include('for nobody else');
     await other.context().close();
   });
 

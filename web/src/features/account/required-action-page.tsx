@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import type { Me } from '../../../../schemas/api/identity/people.ts';
 import { queries } from '../../api/queries/index.ts';
-import { sessionQuery } from '../../api/session.ts';
+import { SIGNED_OUT, sessionQuery } from '../../api/session.ts';
 import { useSignOut } from '../../app/shell/sign-out.ts';
 import { Loaded, SkeletonBlock } from '../../ui/feedback/page-states.tsx';
 import { ToastLayer } from '../../ui/feedback/toast.tsx';
@@ -90,9 +90,10 @@ function useMet(): () => Promise<void> {
   const queryClient = useQueryClient();
   return async () => {
     queryClient.removeQueries({ predicate: ({ state }) => state.status === 'error' });
-    const session = await queryClient
-      .fetchQuery({ ...sessionQuery, staleTime: 0 })
-      .catch(() => ({ signedIn: true, owes: null }));
-    queryClient.setQueryData(sessionQuery.queryKey, session);
+    const session = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => null);
+    queryClient.setQueryData(
+      sessionQuery.queryKey,
+      (known = SIGNED_OUT) => session ?? { ...known, owes: null },
+    );
   };
 }
