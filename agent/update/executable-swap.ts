@@ -1,7 +1,8 @@
 /**
- * The files beside the executable. From the swap until the new version's first successful poll there are `.previous`, the
- * executable before it, and `.pending`, which says what it was replaced by. Watchdog and service
- * manager put the old one back where the new one ends in that time: they rename `.pending` to `.failed`, then `.previous` to the executable.
+ * The files beside the executable. From the swap until the new version's first successful poll there is `.previous`, the
+ * executable before it. From the moment at which the new version is started there is `.pending` too, which says what it was
+ * replaced by. Watchdog and service manager put the old one back where the new one ends in that time: they rename `.pending`
+ * to `.failed`, then `.previous` to the executable. Without `.pending` the new version was never started, and nothing has failed.
  */
 import {
   chmodSync,
@@ -45,15 +46,15 @@ export function readSwap(path: string): Swap | undefined {
 }
 
 /** Puts the new file in the executable's place, in one step. Throws UpdateError with everything as it was. */
-export function replaceExecutable(executable: string, fresh: string, swap: Swap): void {
+export function replaceExecutable(executable: string, fresh: string): void {
   try {
     const { mode, uid, gid } = statSync(executable);
     chmodSync(fresh, mode & 0o7777);
     if (process.getuid?.() === 0) chownSync(fresh, uid, gid);
     removeFile(failedOf(executable));
+    removeFile(pendingOf(executable));
     removeFile(previousOf(executable));
     keep(executable, previousOf(executable));
-    writeFilesAtomically([{ path: pendingOf(executable), data: written(swap) }]);
     renameSync(fresh, executable);
   } catch (error) {
     confirm(executable);
@@ -61,6 +62,11 @@ export function replaceExecutable(executable: string, fresh: string, swap: Swap)
     throw new UpdateError(`cannot replace the executable (${code})`);
   }
   flushDirectory(dirname(executable));
+}
+
+/** The new version is about to be started. Throws WriteError. */
+export function markPending(executable: string, swap: Swap): void {
+  writeFilesAtomically([{ path: pendingOf(executable), data: written(swap) }]);
 }
 
 /** A second name for the same file, which costs no space; a copy where the file system has no such thing. */
@@ -80,9 +86,12 @@ function keep(from: string, to: string): void {
 
 /** Restores the executable from before the swap; the next start reads the reason from `.failed`. */
 export function putBack(executable: string, swap: Swap): void {
-  writeFilesAtomically([{ path: failedOf(executable), data: written(swap) }]);
-  removeFile(pendingOf(executable));
-  renameSync(previousOf(executable), executable);
+  try {
+    writeFilesAtomically([{ path: failedOf(executable), data: written(swap) }]);
+  } catch {
+    // On a full disk the old version runs again without the reason.
+  }
+  undo(executable);
 }
 
 /** As if the swap had never been. */

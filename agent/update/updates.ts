@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import type { KeyObject } from 'node:crypto';
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../reconcilers/loops/clock.ts';
@@ -8,6 +9,7 @@ import { download, UpdateError } from './download.ts';
 import {
   confirm,
   failedOf,
+  markPending,
   pendingOf,
   putBack,
   readSwap,
@@ -56,6 +58,8 @@ export class Updates {
   readonly #abort = new AbortController();
   #error: string | null = null;
   #busy = false;
+  /** The new file is in place and the engines are being stopped for it. */
+  #isSwapped = false;
   #next: UpdateOrder | undefined;
   #confirmed = false;
   #cameBack = false;
@@ -135,11 +139,26 @@ export class Updates {
     this.#cameBack = false;
   }
 
-  /** Ends in order: a download is given up, and nobody takes the end for that of a broken version. */
+  /**
+   * Ends in order: a download is given up, a swap is undone at once, since the process may end with the last engine, and nobody
+   * takes the end for that of a broken version.
+   */
   stop(): void {
     this.#abort.abort();
     const { executable } = this.#parts;
-    if (executable && !this.#confirmed && !this.#busy) removeFile(pendingOf(executable));
+    if (!executable) return;
+    if (this.#isSwapped) this.#undo(executable);
+    else if (!this.#confirmed && !this.#busy) removeFile(pendingOf(executable));
+  }
+
+  #undo(executable: string): void {
+    this.#isSwapped = false;
+    try {
+      undo(executable);
+    } catch (error) {
+      // `.previous` stays, which the service manager puts back before the next start.
+      this.#parts.log.error('the executable before the update cannot be put back', { reason: String(error) });
+    }
   }
 
   async #attempt(order: UpdateOrder): Promise<void> {
@@ -201,7 +220,7 @@ export class Updates {
       await checkVersion(fresh, order.targetVersion, env);
       signal.throwIfAborted();
       const swap = { to: order.targetVersion, digest: wanted, from: AGENT_VERSION };
-      replaceExecutable(executable, fresh, swap);
+      replaceExecutable(executable, fresh);
       return swap;
     } finally {
       removeFile(fresh);
@@ -210,26 +229,38 @@ export class Updates {
 
   /**
    * Replaces the process by the file at the executable's path. Where that fails, the old file is put back, which reports why and
-   * starts the engines again.
+   * starts the engines again. Until the engines are stopped no `.pending` is written: a process that is killed in that time
+   * must not count as a new version that failed.
    */
   async #replaceProcess(executable: string, swap?: Swap): Promise<void> {
-    const { env, log, stopAgent } = this.#parts;
+    const { env, log, stopAgent, execute = execve } = this.#parts;
+    this.#isSwapped = swap !== undefined;
     await stopAgent().catch((error: unknown) => log.error('not ended cleanly', { reason: String(error) }));
-    if (this.#abort.signal.aborted) {
-      // A signal came meanwhile and ends the process: the next start is to find all as it was.
-      if (swap) undo(executable);
-      return;
-    }
-    const { execute = execve } = this.#parts;
-    const watchdog = swap ? startWatchdog(executable, env) : null;
+    // A signal came meanwhile and ends the process. `stop` has undone the swap.
+    if (this.#abort.signal.aborted) return;
+    this.#isSwapped = false;
+    let watchdog: ChildProcess | null = null;
     try {
+      if (swap) {
+        markPending(executable, swap);
+        watchdog = startWatchdog(executable, env);
+      }
       execute(executable, [executable], { ...env });
     } catch (error) {
       watchdog?.kill('SIGKILL');
-      const reason = `the new version cannot be started (${(error as NodeJS.ErrnoException).code ?? String(error)})`;
+      const reason = `the new version cannot be started (${codeOf(error)})`;
       log.error(reason);
-      if (swap) putBack(executable, { ...swap, reason });
+      if (swap) this.#putBack(executable, { ...swap, reason });
       this.#restartProcess(executable);
+    }
+  }
+
+  #putBack(executable: string, swap: Swap): void {
+    try {
+      putBack(executable, swap);
+    } catch (error) {
+      // What is there is started again: without it no engine would run.
+      this.#parts.log.error('the executable before the update cannot be put back', { reason: String(error) });
     }
   }
 
@@ -272,6 +303,12 @@ export class Updates {
     this.#error = error;
     if (error) this.#parts.onError();
   }
+}
+
+/** `ENOSPC` and the like. */
+function codeOf(error: unknown): string {
+  const { cause = error } = error as Error;
+  return (cause as NodeJS.ErrnoException).code ?? String(error);
 }
 
 const keyOf = ({ targetVersion, checksum }: UpdateOrder) =>

@@ -278,7 +278,7 @@ describe('updates of an agent', function () {
       await started();
       // The new version gets no answer, so that it never polls in full.
       offer(next.path);
-      await until(() => existsSync(`${executable}.pending`), {
+      await until(() => existsSync(`${executable}.previous`), {
         what: () => `it is swapped\n${said()}`,
         timeoutMs: 20_000,
       });

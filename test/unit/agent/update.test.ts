@@ -1,7 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -381,6 +390,59 @@ describe('an update that cannot be begun in the end', () => {
     expect(readFileSync(executable, 'utf8')).to.equal('the old one');
     expect(readdirSync(dir)).to.deep.equal(['agent']);
     expect(updates.error).to.equal(null);
+  });
+
+  it('is undone before anybody learns that the engines are stopped, where the agent is ended meanwhile', async () => {
+    let end = () => {};
+    const ended = new Promise<void>((done) => {
+      end = done;
+    });
+    let exec = 0;
+    const updates = make(
+      () => {
+        exec += 1;
+      },
+      () => ended,
+    );
+    const done = updates.update(order());
+    await until(() => readFileSync(executable, 'utf8') === fresh, { what: 'the swap' });
+    updates.stop();
+    let left: string[] = [];
+    // The process ends here, as in `agent/main.ts`.
+    void ended.then(() => {
+      left = [...readdirSync(dir), readFileSync(executable, 'utf8')];
+    });
+    end();
+    await done;
+    expect(left).to.deep.equal(['agent', 'the old one']);
+    expect(exec).to.equal(0);
+    expect(updates.error).to.equal(null);
+  });
+
+  it('is no failed one where the agent is killed while its engines are stopped', async () => {
+    let meanwhile: string[] = [];
+    await make(
+      () => {},
+      async () => {
+        meanwhile = readdirSync(dir).sort();
+      },
+    ).update(order());
+    expect(meanwhile).to.deep.equal(['agent', 'agent.previous']);
+  });
+
+  it('starts the old one again where nothing can be written at the end', async () => {
+    mkdirSync(pendingOf(executable));
+    const started: string[] = [];
+    const updates = make((content) => started.push(content));
+    await updates.update(order());
+    expect(started).to.deep.equal(['the old one']);
+    expect(make(() => {}).error).to.equal(
+      'update to v0.2.0 failed: the new version cannot be started (EISDIR)',
+    );
+    rmSync(failedOf(executable));
+    mkdirSync(failedOf(executable));
+    await updates.update(order());
+    expect(started).to.deep.equal(['the old one', 'the old one']);
   });
 
   it('leaves the files by which it could be taken back, until it is confirmed', async () => {
