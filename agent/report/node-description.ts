@@ -14,6 +14,7 @@ export interface NodeDescriptionOptions {
   interval: PollInterval;
   metrics: SelfMetrics;
   components: EngineComponents;
+  /** Empty where it is not known. */
   engineVersion: () => string;
   updateError: () => string | null;
 }
@@ -33,7 +34,8 @@ export class NodeDescription {
       hostMetrics: readHostMetrics(config.dataDir),
       agentVersion: AGENT_VERSION,
       engine: components.report(),
-      engineVersion: engineVersion(),
+      // Absent: the controller keeps the one that it has.
+      engineVersion: engineVersion() || undefined,
       deploymentMode: mode,
       labels: config.labels,
       agentHealth: metrics.health(),

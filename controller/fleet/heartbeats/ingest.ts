@@ -194,7 +194,8 @@ export function createHeartbeatIngest(options: IngestOptions): HeartbeatIngest {
         environmentId: node.environmentId,
         receivedAt: new Date(receivedAt),
         agentVersion,
-        engineVersion: storableText(request.engineVersion ?? request.vectorVersion, 256),
+        // An empty one says nothing: it must not replace the stored version and the component types that belong to it.
+        engineVersion: storableText(request.engineVersion || request.vectorVersion, 256) || null,
         engineComponents: inventory?.digest ?? null,
         deploymentMode: request.deploymentMode ?? null,
         labels,

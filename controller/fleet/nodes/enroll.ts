@@ -42,7 +42,7 @@ export async function enroll(ctx: Context, request: EnrollRequest): Promise<Enro
       name: request.hostname,
       host: request.hostname,
       os: request.os,
-      engineVersion: storableText(request.engineVersion ?? request.vectorVersion, 256),
+      engineVersion: storableText(request.engineVersion || request.vectorVersion, 256) || null,
       channel: request.channel ?? 'stable',
       tokenId: minted.id,
       tokenHash: minted.hash,

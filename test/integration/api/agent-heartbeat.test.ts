@@ -354,13 +354,12 @@ describe('a heartbeat', () => {
       const { token } = await teams.root.mutate<{ token: string }>('environment.generateEnrollmentToken', {
         environmentId: teams.ours.environmentId,
       });
-      const { nodeId } = await enrollNode(test.url, token, {
-        hostname: 'foreign',
-        engineVersion: undefined,
-        vectorVersion: 'vector 0.54.0',
-      });
-      const view = await teams.root.query<Seen>('fleet.get', { id: nodeId });
-      expect(view.engineVersion).to.equal('vector 0.54.0');
+      const enrolledWith = async (hostname: string, vectorVersion: string | undefined) => {
+        const { nodeId } = await enrollNode(test.url, token, { hostname, engineVersion: '', vectorVersion });
+        return (await teams.root.query<Seen>('fleet.get', { id: nodeId })).engineVersion;
+      };
+      expect(await enrolledWith('foreign', 'vector 0.54.0')).to.equal('vector 0.54.0');
+      expect(await enrolledWith('without', undefined), 'an empty one is none').to.equal(null);
     });
   });
 

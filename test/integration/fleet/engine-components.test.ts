@@ -119,6 +119,17 @@ describe('the component types of engines', function () {
     expect((await engines()).map(({ version, types }) => [version, types])).to.deep.equal([['0.40.0', null]]);
   });
 
+  it('stay with the version where a heartbeat says an empty one, as an agent does that has just started', async () => {
+    await beat(0, { componentsDigest: DIGEST, components: LISTS });
+    await parts.heartbeats.flush();
+    parts.clock.advance(1_000);
+    await beat(0, undefined, { engineVersion: '' });
+    const [node, ...others] = await engines();
+    expect(others).to.deep.equal([]);
+    expect(node?.version).to.equal('0.57.0');
+    expect(node?.types?.has('SINK console')).to.equal(true);
+  });
+
   it('are bounded in number for each environment', async () => {
     await platform.db.raw(
       `INSERT INTO engine_components (environment_id, digest, components)

@@ -1,11 +1,17 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { readConfig } from '../../../agent/config.ts';
+import { createLogger } from '../../../agent/log.ts';
+import { PollInterval } from '../../../agent/poll-interval.ts';
+import { EngineComponents } from '../../../agent/report/engine-inventory.ts';
 import { EngineCounters } from '../../../agent/report/engine-metrics.ts';
 import { cpu, disks, memory, network, readHostMetrics } from '../../../agent/report/host-metrics.ts';
 import { LineSplitter } from '../../../agent/report/line-splitter.ts';
 import { LogRing } from '../../../agent/report/log-ring.ts';
+import { NodeDescription } from '../../../agent/report/node-description.ts';
 import { redactor } from '../../../agent/report/redact.ts';
 import { SelfMetrics } from '../../../agent/report/self-metrics.ts';
+import { systemClock } from '../../../reconcilers/loops/clock.ts';
 import { HOST_METRIC_NAMES } from '../../../schemas/agent/protocol.ts';
 
 const readEngineMetrics = (text: string) => new EngineCounters().read(text);
@@ -92,6 +98,25 @@ describe('metrics of the host', () => {
 
   it('have only names that the protocol knows', () => {
     expect(HOST_METRIC_NAMES).to.include.members(Object.keys(readHostMetrics('/')));
+  });
+});
+
+describe('what a heartbeat says of the node', () => {
+  it('names the engine’s version only once it is known, so that the controller keeps the one it has', () => {
+    const config = readConfig({ SVC_URL: 'http://127.0.0.1:1', SVC_DATA_DIR: '/tmp' });
+    const log = createLogger('error', () => {});
+    let version = '';
+    const node = new NodeDescription({
+      ...{ config, mode: 'STANDALONE', metrics: new SelfMetrics(), updateError: () => null },
+      interval: new PollInterval(config.pollIntervalMs, log),
+      components: new EngineComponents({
+        ...{ engineBin: 'none', env: {}, clock: systemClock, log, onVersion: () => {} },
+      }),
+      engineVersion: () => version,
+    });
+    expect(JSON.parse(JSON.stringify(node.read()))).not.to.have.property('engineVersion');
+    version = 'vector 0.57.0 (x)';
+    expect(node.read().engineVersion).to.equal(version);
   });
 });
 
