@@ -28,7 +28,7 @@ import { Updates } from './update/updates.ts';
 export interface AgentParts extends AgentDeps {
   directory: DataDirectory;
   nodeToken: string;
-  /** Asked once; a heartbeat that is due before the answer goes without. */
+  /** The first answer; a heartbeat that is due before it goes without. `EngineComponents` asks later executables. */
   engineVersion: Promise<string>;
 }
 
@@ -142,7 +142,7 @@ export class Agent {
     return new EngineComponents({
       ...{ engineBin: config.engineBin, env, clock, log },
       onVersion: (banner) => {
-        if (banner) this.#engineVersion = banner;
+        this.#engineVersion = banner;
       },
     });
   }
@@ -199,8 +199,8 @@ export class Agent {
   start(): void {
     const { config, engineVersion, log } = this.#parts;
     void engineVersion.then((banner) => {
-      this.#engineVersion = banner;
-      if (!banner)
+      this.#engineVersion ||= banner;
+      if (!this.#engineVersion)
         log.warn('engine not found or without a version: set SVC_ENGINE_BIN', { engine: config.engineBin });
     });
     if (config.metricsPort > 0) {

@@ -1,4 +1,4 @@
-/** The component types of the node's engine. Its `list` is run once for each executable, in the background. */
+/** The version and the component types of the node's engine: each executable is asked once for both, in the background. */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import { engineVersion, findExecutable } from '../supervise/engine/engine-execut
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 256 * 1024;
-/** After a run that took too long: the machine may have been busy. */
+/** After an answer that took too long, and after one without a version: the machine may have been busy. */
 const RETRY_MS = 5 * 60_000;
 
 export interface InventoryOptions {
@@ -24,7 +24,7 @@ export interface InventoryOptions {
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Logger;
-  /** The executable was replaced while the agent ran. */
+  /** What the executable says. Empty when it has been replaced by one that has not answered yet. */
   onVersion(banner: string): void;
 }
 
@@ -37,6 +37,9 @@ export class EngineComponents {
   readonly #options: InventoryOptions;
   /** Path, size, times and inode of the executable that was asked. */
   #identity: string | undefined;
+  #version = '';
+  /** It has said its component types, or that it knows no `list`. */
+  #listed = false;
   #known: Known | undefined;
   #retryAt = Number.POSITIVE_INFINITY;
   #asking = false;
@@ -68,7 +71,7 @@ export class EngineComponents {
   }
 
   async #refresh(): Promise<void> {
-    const { engineBin, env, clock, log, onVersion } = this.#options;
+    const { engineBin, env, clock } = this.#options;
     if (this.#asking || this.#stopped) return;
     this.#asking = true;
     try {
@@ -76,29 +79,52 @@ export class EngineComponents {
       const found = path === undefined ? undefined : await stat(path);
       if (path === undefined || found === undefined) return;
       const identity = [path, found.size, found.mtimeMs, found.ctimeMs, found.ino].join(' ');
-      if (identity === this.#identity && clock.monotonic() < this.#retryAt) return;
-      const isOther = this.#identity !== undefined && identity !== this.#identity;
+      if (identity !== this.#identity) this.#forget();
+      else if (clock.monotonic() < this.#retryAt) return;
       this.#identity = identity;
       this.#retryAt = Number.POSITIVE_INFINITY;
-      if (isOther) {
-        this.#known = undefined;
-        onVersion(await engineVersion(engineBin, env));
-      }
-      if (this.#stopped) return;
-      const output = await list(path, env, (child) => {
-        this.#child = child;
-      });
-      this.#child = undefined;
-      if (output === 'late') this.#retryAt = clock.monotonic() + RETRY_MS;
-      const components = typeof output === 'object' ? parseComponents(output.text) : undefined;
-      if (!components) return log.debug('the engine does not list its components', { engine: path });
-      const digest = `sha256:${createHash('sha256').update(componentsText(components)).digest('hex')}`;
-      this.#known = { digest, components };
+      if (this.#version === '') await this.#askVersion();
+      if (!this.#listed && !this.#stopped) await this.#askComponents(path);
     } catch {
       // The executable went away meanwhile: the next heartbeat looks again.
     } finally {
+      this.#child = undefined;
       this.#asking = false;
     }
+  }
+
+  /** What the executable before this one has said. */
+  #forget(): void {
+    if (this.#identity !== undefined) this.#options.onVersion('');
+    this.#version = '';
+    this.#listed = false;
+    this.#known = undefined;
+  }
+
+  async #askVersion(): Promise<void> {
+    const { engineBin, env, onVersion } = this.#options;
+    this.#version = await engineVersion(engineBin, env, this.#started);
+    if (this.#version === '') this.#retryLater();
+    else onVersion(this.#version);
+  }
+
+  async #askComponents(path: string): Promise<void> {
+    const { env, log } = this.#options;
+    const output = await list(path, env, this.#started);
+    this.#listed = output !== 'late';
+    if (output === 'late') this.#retryLater();
+    const components = typeof output === 'object' ? parseComponents(output.text) : undefined;
+    if (!components) return log.debug('the engine does not list its components', { engine: path });
+    const digest = `sha256:${createHash('sha256').update(componentsText(components)).digest('hex')}`;
+    this.#known = { digest, components };
+  }
+
+  readonly #started = (child: ChildProcess): void => {
+    this.#child = child;
+  };
+
+  #retryLater(): void {
+    this.#retryAt = this.#options.clock.monotonic() + RETRY_MS;
   }
 }
 

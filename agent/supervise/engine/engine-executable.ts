@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { cleanEnvironment } from './engine-environment.ts';
@@ -24,7 +24,11 @@ function isExecutable(path: string): boolean {
 }
 
 /** First line of `--version`, at most 256 characters; empty when the engine is missing or does not answer in 5 s. */
-export function engineVersion(name: string, env: Environment): Promise<string> {
+export function engineVersion(
+  name: string,
+  env: Environment,
+  started = (_: ChildProcess) => {},
+): Promise<string> {
   const path = findExecutable(name, env);
   if (!path) return Promise.resolve('');
   return new Promise((done) => {
@@ -34,8 +38,9 @@ export function engineVersion(name: string, env: Environment): Promise<string> {
       killSignal: 'SIGKILL',
       maxBuffer: 65_536,
     } as const;
-    execFile(path, ['--version'], options, (error, stdout) => {
+    const child = execFile(path, ['--version'], options, (error, stdout) => {
       done(error ? '' : (stdout.split('\n')[0] ?? '').trim().slice(0, 256));
     });
+    started(child);
   });
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createLogger } from '../../../agent/log.ts';
 import { EngineComponents, parseComponents } from '../../../agent/report/engine-inventory.ts';
-import { systemClock } from '../../../reconcilers/loops/clock.ts';
+import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
 import { until } from '../../support/harness/until.ts';
 
 const LISTS = {
@@ -19,15 +19,17 @@ describe('the component types of a node’s engine', () => {
   let folder: string;
   let bin: string;
   let banners: string[];
+  let clock: ManualClock;
   let components: EngineComponents;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'engine-list-'));
     bin = join(folder, 'engine');
     banners = [];
+    clock = manualClock();
     components = new EngineComponents({
       engineBin: bin,
       env: { PATH: '/usr/bin:/bin', SVC_TOKEN: 'hidden' },
-      clock: systemClock,
+      clock,
       log: createLogger('error'),
       onVersion: (banner) => banners.push(banner),
     });
@@ -47,7 +49,9 @@ describe('the component types of a node’s engine', () => {
       return [];
     }
   };
-  const printing = (lists: object) => `test -z "$SVC_TOKEN" && echo '${JSON.stringify(lists)}'`;
+  const printing = (lists: object, banner = 'vector 0.57.0 (x)') =>
+    `test -z "$SVC_TOKEN" || exit 1
+     case $1 in --version) echo '${banner}';; *) echo '${JSON.stringify(lists)}';; esac`;
   const reported = async (): Promise<string> => {
     await until(() => components.report() !== undefined, { what: 'the report', timeoutMs: 10_000 });
     return components.report()?.componentsDigest ?? '';
@@ -63,7 +67,7 @@ describe('the component types of a node’s engine', () => {
     components.delivered(false);
     expect(components.report()).to.have.keys('componentsDigest');
     expect(components.report()?.componentsDigest).to.match(/^sha256:[0-9a-f]{64}$/);
-    expect(calls()).to.deep.equal(['list --format json']);
+    expect(calls()).to.deep.equal(['--version', 'list --format json']);
   });
 
   it('are sent whole while the controller asks for them', async () => {
@@ -82,35 +86,66 @@ describe('the component types of a node’s engine', () => {
     install(printing(LISTS));
     components.delivered(false);
     const first = await reported();
-    install(
-      `case "$1" in --version) echo "vector 0.58.0 (x)";; *) ${printing({ ...LISTS, sinks: ['http'] })};; esac`,
-    );
+    install(printing({ ...LISTS, sinks: ['http'] }, 'vector 0.58.0 (x)'));
     components.delivered(false);
     await until(() => ![undefined, first].includes(components.report()?.componentsDigest), {
       what: 'another digest',
       timeoutMs: 10_000,
     });
-    expect(banners).to.deep.equal(['vector 0.58.0 (x)']);
+    expect(banners, 'the old one is not taken for the new one’s').to.deep.equal([
+      ...['vector 0.57.0 (x)', '', 'vector 0.58.0 (x)'],
+    ]);
+  });
+
+  it('are asked for with the version where the engine is installed after the agent', async () => {
+    components.delivered(false);
+    install(printing(LISTS));
+    await until(
+      () => {
+        components.delivered(false);
+        return components.report() !== undefined;
+      },
+      { what: 'the report', timeoutMs: 10_000 },
+    );
+    expect(banners).to.deep.equal(['vector 0.57.0 (x)']);
+  });
+
+  it('do not hide that the version is not known: it is asked for again after 5 minutes', async () => {
+    install(`test $1 != --version || test -e ${folder}/ready || exit 1\n${printing(LISTS)}`);
+    components.delivered(false);
+    await reported();
+    writeFileSync(join(folder, 'ready'), '');
+    expect(banners).to.deep.equal([]);
+    clock.advance(5 * 60_000);
+    await until(
+      () => {
+        components.delivered(false);
+        return banners.length > 0;
+      },
+      { what: 'the version', timeoutMs: 10_000 },
+    );
+    expect(banners).to.deep.equal(['vector 0.57.0 (x)']);
+    expect(calls(), 'and nothing else').to.deep.equal(['--version', 'list --format json', '--version']);
   });
 
   it('have one digest whatever their order', async () => {
     install(printing({ ...LISTS, sources: ['file', 'stdin'] }));
     components.delivered(false);
     const one = await reported();
-    install(`case "$1" in --version) echo x;; *) ${printing(LISTS)};; esac`);
+    install(printing(LISTS));
     components.delivered(false);
-    await until(() => calls().length === 3, { what: 'three calls', timeoutMs: 10_000 });
+    await until(() => calls().length === 4, { what: 'four calls', timeoutMs: 10_000 });
     expect(await reported()).to.equal(one);
   });
 
   it('are not sent by an engine that lists nothing, and it is not asked again', async () => {
     install('echo "error: unrecognized subcommand" >&2; exit 2');
     components.delivered(false);
-    await until(() => calls().length === 1, { what: 'the call', timeoutMs: 10_000 });
+    await until(() => calls().length === 2, { what: 'the calls', timeoutMs: 10_000 });
     components.delivered(false);
     components.delivered(false);
     expect(components.report()).to.equal(undefined);
-    expect(calls()).to.have.length(1);
+    expect(calls()).to.have.length(2);
   });
 
   it('are asked for by a process that ends with the agent', async () => {
