@@ -6,7 +6,7 @@ const ERROR_CHARS = 4096;
 
 /** What is wrong with one pipeline, as its report says it. Each part is cleared by whatever mends it. */
 export class PipelineErrors {
-  /** What could not be written; gone once it is. */
+  /** What could not be written; gone once it is, or something else is wanted. */
   unwritten: string | undefined;
   /** What hinders the next start; gone with it. */
   startError: string | undefined;

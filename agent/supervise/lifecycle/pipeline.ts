@@ -107,8 +107,13 @@ export class Pipeline {
     this.#runner.wanted = entry;
     const same = this.#runner.running?.checksum === entry.checksum;
     if (changed) {
-      this.#runner.errors.refusal = undefined;
+      const { errors } = this.#runner;
+      const hadError = errors.refusal !== undefined || errors.unwritten !== undefined;
+      errors.refusal = undefined;
+      // Nothing is written where the engine already runs with what is wanted.
+      errors.unwritten = undefined;
       this.#runner.dispatch({ type: same ? 'reverted' : 'wanted' });
+      if (hadError) this.#parts.onChange();
     }
     // The same content under a newer version number is taken over as it runs.
     if (same && this.#runner.running) this.#runner.running = entry;

@@ -62,13 +62,30 @@ describe('the data directory of an agent', function () {
     expect(mode(place.path('node-token'))).to.equal('600');
   });
 
+  const withCertificate = (bytes: number) =>
+    faulty('p1', 'idle', {
+      certFiles: [{ name: 'ca', filename: 'ca.pem', data: Buffer.alloc(bytes, 'x').toString('base64') }],
+    });
+
+  it('that is full is no error of a pipeline any more once what cannot be written is taken back', async function () {
+    const { server, place, run, reach } = scene;
+    if (!mount('64k')) this.skip();
+    server.pipelines = [withCertificate(10)];
+    run();
+    await reach('p1', 'RUNNING');
+    const engine = server.report('p1')?.pid;
+    writeFileSync(place.path('filler'), Buffer.alloc(36_000));
+    server.pipelines = [withCertificate(20_000)];
+    const error = () => server.report('p1')?.lastError ?? '';
+    await until(() => error().startsWith('failed to write'), { what: () => `it is reported: ${error()}` });
+    server.pipelines = [withCertificate(10)];
+    await until(() => error() === '', { what: () => `it is no longer reported: ${error()}` });
+    expect(server.report('p1')).to.include({ status: 'RUNNING', pid: engine });
+  });
+
   it('that is full keeps the old certificate and the old engine until there is room', async function () {
     const { server, place, run, reach } = scene;
     if (!mount('64k')) this.skip();
-    const withCertificate = (bytes: number) =>
-      faulty('p1', 'idle', {
-        certFiles: [{ name: 'ca', filename: 'ca.pem', data: Buffer.alloc(bytes, 'x').toString('base64') }],
-      });
     server.pipelines = [withCertificate(10)];
     const agent = run();
     await reach('p1', 'RUNNING');
