@@ -262,6 +262,7 @@ export class Agent {
     void this.#guard('config', this.#apply(config));
     this.#updates.confirm();
     if (config.pendingAction) void this.#updates.update(config.pendingAction);
+    else this.#updates.forgetNext();
   }
 
   async #apply(config: ConfigResponse): Promise<void> {

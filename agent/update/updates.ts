@@ -111,6 +111,11 @@ export class Updates {
     await this.#replaceProcess(executable);
   }
 
+  /** The controller asks for no update any more: one that has not begun is not begun. One that is under way carries on. */
+  forgetNext(): void {
+    this.#next = undefined;
+  }
+
   /** Then what was ordered meanwhile. */
   async #runExclusively(work: () => Promise<void>): Promise<void> {
     this.#busy = true;

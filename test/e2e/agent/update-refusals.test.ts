@@ -175,6 +175,32 @@ describe('an order for an update', function () {
       scene.place.paceMs = PACE_MS;
     });
 
+    it('and is followed by none that was cancelled before it began', async () => {
+      let answer: (() => void) | undefined;
+      serve((response) => {
+        answer = () => response.end(small);
+      });
+      /** The answer before the second poll has been taken in. */
+      const polledTwice = async () => {
+        for (const _ of [1, 2]) {
+          const { length } = server.polls;
+          server.push({ type: 'config_changed', reason: 'update' });
+          await until(() => server.polls.length > length, { what: 'a poll' });
+        }
+      };
+      ask({ targetVersion: 'v0.8.1' });
+      await until(() => answer !== undefined, { what: 'the first is fetched' });
+      ask({ targetVersion: 'v0.8.2' });
+      await polledTwice();
+      server.pendingAction = null;
+      await polledTwice();
+      answer?.();
+      await until(() => error()?.startsWith('update to v0.8.1 failed') ?? false, {
+        what: () => `${error()}`,
+      });
+      expect(agent.output()).to.include('v0.8.1').and.not.to.include('v0.8.2');
+    });
+
     it('on a lower version', async () => {
       await refused(/is lower than v0\.1\.0.*SVC_ALLOW_DOWNGRADE=1/, { targetVersion: 'v0.0.9' });
     });

@@ -458,6 +458,34 @@ describe('an update that cannot be begun in the end', () => {
     expect(readdirSync(dir)).to.deep.equal(['agent']);
   });
 
+  it('is followed by the last one that was ordered meanwhile, unless that was cancelled', async () => {
+    const requested: string[] = [];
+    let answer = () => {};
+    server.removeAllListeners('request').on('request', ({ url = '' }, response) => {
+      requested.push(url);
+      answer = () => response.end('another file');
+    });
+    const asked = (path: string) => ({ ...order(), downloadUrl: `${order().downloadUrl}${path}` });
+    for (const [cancelled, all] of [
+      [true, ['/first']],
+      [false, ['/first', '/third']],
+    ] as const) {
+      requested.length = 0;
+      const updates = make(() => {});
+      const done = updates.update(asked('first'));
+      await until(() => requested.length === 1, { what: 'the first to be fetched' });
+      await updates.update({ ...asked('second'), targetVersion: 'v0.3.0' });
+      await updates.update({ ...asked('third'), targetVersion: 'v0.4.0' });
+      if (cancelled) updates.forgetNext();
+      for (const path of all) {
+        await until(() => requested.at(-1) === path, { what: `${path} to be fetched` });
+        answer();
+      }
+      await done;
+      expect(requested).to.deep.equal(all);
+    }
+  });
+
   it('is refused before anything is fetched, and may be asked for again with what was missing', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('ed25519');
     let requests = 0;
