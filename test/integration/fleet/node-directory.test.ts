@@ -204,6 +204,40 @@ describe('a node that is archived where no signal tells of it', () => {
   });
 });
 
+describe('labels that a node reports while it is read again', () => {
+  const platform = usePlatform();
+
+  it('are served at once, under a revision that is newer than both', async () => {
+    const parts = await startFleetParts(platform);
+    try {
+      const environmentId = await insertEnvironment(platform);
+      const [node] = await insertNodes(platform, environmentId, 1);
+      const { nodeId, token } = node ?? expect.fail('no node');
+      await parts.directory.warm();
+      const before = await parts.directory.authenticate(token);
+      if (!before) return expect.fail('the node is not known');
+      await platform.db('nodes').where({ id: nodeId }).increment('config_revision', 1);
+      await parts.bus.publish(platform.db, { type: 'node', nodeId, environmentId });
+      let again = before;
+      await until(
+        async () => {
+          again = (await parts.directory.authenticate(token)) ?? before;
+          return again !== before;
+        },
+        { what: 'the node to be read again' },
+      );
+      const { revision } = again;
+      parts.directory.setAgentLabels(before, { rack: 'r9' });
+      parts.directory.releaseAgentLabels(nodeId, { rack: 'r9' });
+      const now = await parts.directory.authenticate(token);
+      expect(now?.agentLabels).to.deep.equal({ rack: 'r9' });
+      expect(now?.revision).to.equal(revision + 1);
+    } finally {
+      await parts.stop();
+    }
+  });
+});
+
 /** `/api/health/ready` of a controller that hears what it is told to hear. */
 async function readiness({ controller, db }: TestController, hearsOthers: () => boolean) {
   const { log } = controller.systemContext('test');

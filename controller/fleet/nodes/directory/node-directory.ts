@@ -201,9 +201,12 @@ export function createNodeDirectory(options: { db: Knex; bus: Bus; clock?: Clock
       return node !== null && !node.revoked;
     },
     setAgentLabels(node, labels) {
-      node.agentLabels = labels;
-      node.revision += 1;
-      unstored.set(node.nodeId, { agentLabels: labels, revision: node.revision });
+      // The node may have been read again since it was authenticated: then another object is in memory.
+      const remembered = byToken.get(node.tokenId) ?? node;
+      const revision = Math.max(node.revision, remembered.revision) + 1;
+      Object.assign(node, { agentLabels: labels, revision });
+      Object.assign(remembered, { agentLabels: labels, revision });
+      unstored.set(node.nodeId, { agentLabels: labels, revision });
     },
     releaseAgentLabels(nodeId, labels) {
       if (!isDeepStrictEqual(unstored.get(nodeId)?.agentLabels, labels)) return;
