@@ -7,11 +7,11 @@ export { isSensitive, MASK, maskSensitive, maskSensitiveIn, maskYaml } from './d
 export { stripCredentials } from './definition/strip-credentials.ts';
 export { runTests, type TransformTest } from './definition/transform-tests.ts';
 export * as pipelineDeployments from './deploy/deployment-status.ts';
+export { missingVariables } from './deploy/missing-variables.ts';
 export * as pipelineDeploying from './deploy/operations.ts';
 export {
   assertShippable,
   findLivePipeline,
-  missingVariables,
   type Shipped,
   type ShippedContent,
   shipPipeline,

@@ -34,6 +34,7 @@ import {
   saveVersion,
 } from '../versions/create-version.ts';
 import { deleteReverts } from '../versions/reverts-store.ts';
+import { lockVariables } from './missing-variables.ts';
 import { undeployPipeline } from './undeploy-pipeline.ts';
 
 const answer = (version: { id: string; number: number }): Static<typeof Deployed> => ({
@@ -60,6 +61,7 @@ export const deployAgent = mutation({
     if (renderStored(pipeline) !== configYaml)
       throw conflict('The pipeline was changed while it was being checked; deploy it again');
     const active = await assertNoRollout(ctx, pipelineId, supersede);
+    await lockVariables(ctx, pipeline.environmentId, [configYaml]);
     const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
     if (active) await rollBackActiveRollout(ctx, pipeline, `Superseded by version ${version.number}`);
     await updatePipeline(ctx.db, pipelineId, {
@@ -175,9 +177,10 @@ export const rollback = mutation({
       ...content,
       nodes: await withLiveLinks(ctx.db, pipeline.environmentId, content.nodes),
     };
+    const served = !pipeline.isDraft;
+    if (served) await lockVariables(ctx, pipeline.environmentId, [target.configYaml]);
     const changelog = `Rollback to version ${target.version}`;
     const version = await addVersion(ctx, pipeline, target, { configYaml: target.configYaml, changelog });
-    const served = !pipeline.isDraft;
     await rollBackActiveRollout(ctx, pipeline, why);
     await updatePipeline(ctx.db, pipelineId, {
       nodes: target.nodes,

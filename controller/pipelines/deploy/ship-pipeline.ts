@@ -4,12 +4,6 @@ import { assertNoRollout } from '../../delivery/rollouts/index.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { conflict, preconditionFailed } from '../../platform/operation/errors.ts';
 import { pointerSegments } from '../../platform/yaml/pointer.ts';
-import {
-  certificateReferences,
-  certificateVariable,
-  configVariables,
-} from '../../secrets/certificates/index.ts';
-import { secretReferences } from '../../secrets/index.ts';
 import { compile } from '../definition/compile.ts';
 import { stripCredentials, withoutCredentials } from '../definition/strip-credentials.ts';
 import { copyGraph, definitionOf, type Graph } from '../graph/graph.ts';
@@ -24,6 +18,7 @@ import {
   updatePipeline,
 } from '../lifecycle/store.ts';
 import { addVersion } from '../versions/create-version.ts';
+import { lockVariables, missingVariables } from './missing-variables.ts';
 
 export type ShippedContent = Graph &
   Pick<PipelineRecord, 'description' | 'labels' | 'logLevel' | 'drainSeconds' | 'nodeSelector'>;
@@ -83,20 +78,6 @@ function copyInto(into: Fields, from: Fields, path: readonly string[]): boolean 
 /** The engine config that nodes would get. */
 export const storedConfig = (graph: Graph): string => compile(definitionOf(graph)).configYaml;
 
-/** Secrets (as variables) and certificates (as file names) that a config names and the environment lacks. */
-export async function missingVariables(
-  ctx: Pick<Context, 'db'>,
-  environmentId: string,
-  configYaml: string,
-): Promise<string[]> {
-  const has = await configVariables(ctx.db, environmentId);
-  const secrets = secretReferences(configYaml).filter(
-    ({ variable, optional }) => !optional && !has.has(variable),
-  );
-  const files = certificateReferences(configYaml).filter((file) => !has.has(certificateVariable(file)));
-  return [...secrets.map(({ variable }) => variable), ...new Set(files)];
-}
-
 /**
  * Checks everything that a deploy there needs. Asks the engine, so it must not run in a transaction.
  *
@@ -125,7 +106,7 @@ export interface Shipped {
 /**
  * Creates the pipeline, or replaces everything of the existing one except its node selector, and deploys it as a new version.
  *
- * @throws CONFLICT if the name was taken meanwhile; PRECONDITION_FAILED if git manages the pipeline
+ * @throws CONFLICT if the name was taken or a secret deleted meanwhile; PRECONDITION_FAILED if git manages the pipeline
  */
 export async function shipPipeline(
   ctx: MutationContext,
@@ -144,7 +125,9 @@ export async function shipPipeline(
     await updatePipeline(ctx.db, id, rest);
   }
   const stored = await getPipeline(ctx, id);
-  const version = await addVersion(ctx, stored, stored, { configYaml: renderStored(stored), changelog });
+  const configYaml = renderStored(stored);
+  await lockVariables(ctx, environmentId, [configYaml]);
+  const version = await addVersion(ctx, stored, stored, { configYaml, changelog });
   await updatePipeline(ctx.db, id, {
     isDraft: false,
     latestVersionId: version.id,

@@ -28,6 +28,7 @@ import { publishPipelineChange } from '../lifecycle/publish-change.ts';
 import { type PipelineRecord, updatePipeline } from '../lifecycle/store.ts';
 import { findVersionContent } from '../lifecycle/versions-store.ts';
 import { addVersion, assertDeployable, rollBackActiveRollout } from '../versions/create-version.ts';
+import { lockVariables } from './missing-variables.ts';
 
 /** @throws PRECONDITION_FAILED if git manages the pipeline: its canary is set in the manifest */
 async function assertNotInGit(ctx: Pick<Context, 'db'>, pipeline: PipelineRecord): Promise<void> {
@@ -85,6 +86,7 @@ export const create = mutation({
     if (renderStored(pipeline) !== configYaml)
       throw conflict('The pipeline was changed while it was being checked; start the rollout again');
     const active = await assertNoRollout(ctx, pipelineId, supersede);
+    await lockVariables(ctx, pipeline.environmentId, [configYaml]);
     const version = await addVersion(ctx, pipeline, pipeline, { configYaml, changelog });
     if (active) await rollBackActiveRollout(ctx, pipeline, `Superseded by version ${version.number}`);
     await updatePipeline(ctx.db, pipelineId, { isDraft: false, latestVersionId: version.id });

@@ -16,6 +16,7 @@ import { mutation } from '../../platform/operation/operation.ts';
 import { compile } from '../definition/compile.ts';
 import type { Definition } from '../definition/definition.ts';
 import { planRollouts, readRolloutVersions, servesTheSame } from '../deploy/git-rollouts.ts';
+import { lockVariables } from '../deploy/missing-variables.ts';
 import { assertNoCycles, lockOrder } from '../order/index.ts';
 import { rollBackActiveRollout } from '../versions/create-version.ts';
 import { type DeployedVersions, readDeployedVersions } from './deployed-store.ts';
@@ -46,6 +47,7 @@ export const convergePipelines = mutation({
     const versions: NewVersion[] = [];
     /** Versions created by hand before git adopted the pipeline, with the hash of the equal manifest. */
     const stamped: { id: string; specHash: string }[] = [];
+    const deployedConfigs: string[] = [];
     /** Whether the change affects what nodes are served. */
     let served = false;
     const done = items.map((item, index) => {
@@ -100,6 +102,7 @@ export const convergePipelines = mutation({
         servedBy: comparedVersions,
       });
       const { deployedVersionId } = decision;
+      if (spec.deployed) deployedConfigs.push(compiled.configYaml);
       const renamed = row !== null && row.name !== item.name;
       if (deployedVersionId !== previousVersionId || decision.changes || (spec.deployed && renamed))
         served = true;
@@ -139,6 +142,7 @@ export const convergePipelines = mutation({
         },
       };
     });
+    await lockVariables(ctx, environmentId, deployedConfigs);
     await writeOwned(
       ctx.db,
       'pipelines',

@@ -11,7 +11,7 @@ import {
 } from '../../../schemas/api/fleet/environments.ts';
 import { Done } from '../../../schemas/api/identity/people.ts';
 import { secretVariable } from '../../../schemas/pipelines/secret-variable.ts';
-import { bumpConfigRevision } from '../../fleet/environments/index.ts';
+import { bumpConfigRevision, lockEnvironment } from '../../fleet/environments/index.ts';
 import { environmentScope } from '../../identity/access/index.ts';
 import { diffOf } from '../../platform/operation/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
@@ -263,6 +263,8 @@ export const remove = mutation({
   output: DeletedSecret,
   scope: (ctx, input) => environmentScope(ctx, input.environmentId),
   async run(ctx, input) {
+    // A deploy that names the secret locks the same row: either it is seen here, or it finds the secret gone.
+    await lockEnvironment(ctx.db, input.environmentId);
     const secret = await findSecret(ctx.db, input.environmentId, input.id);
     if (!secret) throw notFound('Secret');
     assertUnused(secret, (await readSecretUsers(ctx.db, input.environmentId))(secret.variable));

@@ -7,6 +7,7 @@ import type { Version, VersionSummary } from '../../../schemas/api/pipelines/ver
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
+import { untilWaiting } from '../../support/harness/lock-waiters.ts';
 import { until } from '../../support/harness/until.ts';
 import { enrollmentToken } from '../../support/scenes/places.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
@@ -150,6 +151,86 @@ describe('versions of a pipeline that people draw', () => {
       expect(status, String(message)).to.equal(400);
       expect(fault?.message).to.match(message);
     }
+  });
+
+  describe('that name a secret which somebody deletes meanwhile', () => {
+    const engine = () => test.controller.systemContext('test').services.engine;
+    const NAMING = '.key = "$' + '{SVC_SECRET_MEANWHILE}"';
+    let secretId: string;
+
+    beforeEach(async () => {
+      const input = { environmentId, name: 'meanwhile', value: 'a value' };
+      secretId = (await root.mutate<{ id: string }>('secret.create', input)).id;
+    });
+    afterEach(async () => {
+      const left = await root.query<{ id: string }[]>('secret.list', { environmentId });
+      for (const { id } of left) await root.mutate('secret.delete', { environmentId, id });
+    });
+
+    /** Calls while the check of the engine deletes the secret. */
+    async function withoutSecret(call: () => ReturnType<typeof root.call>) {
+      const checks = engine();
+      const validateConfig = checks.validateConfig;
+      const deleting: typeof validateConfig = async (...args) => {
+        await root.mutate('secret.delete', { environmentId, id: secretId });
+        return validateConfig(...args);
+      };
+      checks.validateConfig = deleting;
+      try {
+        return await call();
+      } finally {
+        checks.validateConfig = validateConfig;
+      }
+    }
+    const REFUSED = /Deleted while the pipeline was being checked: SVC_SECRET_MEANWHILE. Create it again/;
+
+    it('are not deployed, and other pipelines of the environment still are', async () => {
+      const { id } = await draw(soundGraph(NAMING));
+      const { status, fault } = await withoutSecret(() =>
+        root.call('mutation', 'deploy.agent', { pipelineId: id, changelog: 'x' }),
+      );
+      const other = await draw();
+      await deploy(other.id);
+      await served(other.id, 1);
+      expect(status).to.equal(409);
+      expect(fault?.message).to.match(REFUSED);
+      expect(await get(id)).to.include({ isDraft: true, latestVersionNumber: null });
+    });
+
+    it('are not rolled back to', async () => {
+      const { id } = await draw(soundGraph(NAMING));
+      const { versionId } = await deploy(id);
+      await root.mutate('pipeline.saveGraph', { pipelineId: id, ...soundGraph() });
+      await deploy(id);
+      const { status, fault } = await withoutSecret(() =>
+        root.call('mutation', 'pipeline.rollback', { pipelineId: id, targetVersionId: versionId }),
+      );
+      expect(status).to.equal(409);
+      expect(fault?.message).to.match(REFUSED);
+      await served(id, 2);
+    });
+
+    it('keep it where they are deployed before it is deleted', async () => {
+      const { id } = await draw(soundGraph(NAMING));
+      const { versionId } = await deploy(id);
+      await root.mutate('deploy.undeploy', { pipelineId: id });
+      const tx = await test.db.transaction();
+      let deleted: ReturnType<typeof root.call>;
+      try {
+        await tx('environments').where({ id: environmentId }).forNoKeyUpdate().first('id');
+        deleted = root.call('mutation', 'secret.delete', { environmentId, id: secretId });
+        await untilWaiting(test.db);
+        await tx('pipelines').where({ id }).update({ is_draft: false, deployed_version_id: versionId });
+        await tx.commit();
+      } catch (error) {
+        await tx.rollback();
+        throw error;
+      }
+      const { status, fault } = await deleted;
+      expect(status).to.equal(412);
+      expect(fault?.message).to.match(/is used by deployed pipelines/);
+      await root.mutate('deploy.undeploy', { pipelineId: id });
+    });
   });
 
   it('are taken off the nodes by an undeploy, and a second undeploy finds what was wanted', async () => {

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { gitSyncOperations, gitSyncOverrides } from '../../../controller/delivery/bindings/index.ts';
 import { pipelineDeploying } from '../../../controller/pipelines/index.ts';
 import type { Execute } from '../../../controller/platform/operation/operation.ts';
+import { secretOperations } from '../../../controller/secrets/index.ts';
 import { rejection } from '../../support/fixtures/fault-text.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { reportText } from '../../support/scenes/bound-environment.ts';
@@ -66,6 +67,23 @@ describe('a pass during which an operator', () => {
     expect(result.counts).to.include({ deleted: 0, created: 0 });
     expect((await env.pass()).outcome).to.equal('guarded');
     expect(await env.living()).to.deep.equal(['b']);
+  });
+
+  it('deletes a secret leaves out the pipeline that names it, and applies the others', async () => {
+    const input = { environmentId: env.id, name: 'meanwhile', value: 'a value' };
+    const { id } = await env.byHand(secretOperations.create, input);
+    const reference = 'interval: 1, lines: ["$' + '{SVC_SECRET_MEANWHILE}"]';
+    env.commit({ b: idleManifest('b').replace('interval: 1', reference) });
+    const result = await pass('before', () =>
+      env.byHand(secretOperations.remove, { environmentId: env.id, id }),
+    );
+    expect(result.counts).to.include({ changed: 1, created: 0, refused: 1 });
+    expect(await env.living()).to.deep.equal(['a']);
+    const { reason, message } = await env.condition('b', 'Applied');
+    expect(reason).to.equal('ApplyFailed');
+    expect(message).to.match(/SVC_SECRET_MEANWHILE\. Create it again or remove the reference/);
+    await env.byHand(secretOperations.create, input);
+    expect((await env.pass()).counts).to.include({ created: 1 });
   });
 
   describe('acts on a pipeline that it has written and not recorded yet:', () => {
