@@ -88,7 +88,12 @@ async function change(
   const of = { id: idOf(request), environmentId: request.environmentId };
   const { state } = row;
   const matching: Partial<Context> =
-    tags && state ? { fence: (tx: Knex) => assertMatch(tx, state, of, tags) } : {};
+    tags && state
+      ? {
+          precondition: (db: Knex) => assertMatch(db, state, of, tags, { lock: false }),
+          fence: (tx: Knex) => assertMatch(tx, state, of, tags, { lock: true }),
+        }
+      : {};
   const answerOf = (output: unknown): StoredResponse => {
     const became = becameOf(output);
     return became

@@ -50,8 +50,9 @@ export async function assertMatch(
   kind: StateKind,
   of: { id: string; environmentId: string },
   tags: readonly string[],
+  { lock }: { lock: boolean },
 ): Promise<void> {
-  const state = await stateTag(db, kind, of, { lock: true });
+  const state = await stateTag(db, kind, of, { lock });
   if (state === null) throw notFound(kind === 'alertRule' ? 'Alert rule' : 'Pipeline');
   if (tags.some((tag) => tag === '*' || stateOf(tag) === state)) return;
   throw new RestError(

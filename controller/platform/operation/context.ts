@@ -67,6 +67,11 @@ export interface Context {
   onlyProposals?: string;
   /** How the caller came in, where that is more than the usual: stands in the metadata of audit rows. */
   via?: Readonly<Record<string, string>>;
+  /**
+   * Run before the `prepare` of a mutation, outside of a transaction: refuses a change of what is no longer as the caller has
+   * read it, before anything is written elsewhere. A `fence` must repeat it in the transaction.
+   */
+  precondition?: (db: Knex) => Promise<void>;
   /** Run first in every transaction of a mutation: refuses the writes of a reconciler that has lost its lease. */
   fence?: (tx: Knex) => Promise<void>;
   /**

@@ -122,6 +122,7 @@ const prepareThenRun =
   (writeAudit: AuditWriter) =>
   async (call: Call<AnyMutation>): Promise<Done> => {
     const { op, ctx, input } = call;
+    if (op.prepare) await ctx.precondition?.(ctx.db);
     const prepared = await op.prepare?.(ctx, input as never);
     try {
       const output = await retryOnDeadlock(() =>

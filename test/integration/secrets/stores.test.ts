@@ -7,6 +7,7 @@ import type { Environment, SecretSummary } from '../../../schemas/api/fleet/envi
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { withCredentials } from '../../support/clients/git-client.ts';
+import { makeKey } from '../../support/clients/rest.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
@@ -540,6 +541,41 @@ describe('an environment whose secrets are kept outside', function () {
       }
       expect(vault.entries.get('secret/db')?.versions).to.have.length(1);
       expect(await secrets(environmentId)).to.have.length(2);
+    });
+
+    describe('that programs write', () => {
+      interface Sent {
+        method: 'POST' | 'PUT';
+        body: object;
+        headers?: Record<string, string>;
+        signal?: AbortSignal;
+      }
+      const program = async () => {
+        const environmentId = await inVault();
+        const { key } = await makeKey(root, environmentId);
+        const url = `${test.url}/api/v1/secrets`;
+        const authorization = `Bearer ${key}`;
+        const send = ({ method, body, headers = {}, signal }: Sent) =>
+          fetch(url, {
+            method,
+            body: JSON.stringify(body),
+            headers: { authorization, 'content-type': 'application/json', ...headers },
+            ...(signal ? { signal } : {}),
+          });
+        const list = () => fetch(url, { headers: { authorization } });
+        return { environmentId, send, list };
+      };
+
+      it('stay in the store as they were where If-Match names an earlier state', async () => {
+        const { send, list } = await program();
+        await send({ method: 'POST', body: { name: 'db', value: 'first' } });
+        const headers = { 'if-match': (await list()).headers.get('etag') ?? '' };
+        const replace = (value: string) => send({ method: 'PUT', body: { name: 'db', value }, headers });
+        expect((await replace('second')).status).to.equal(200);
+        expect((await replace('third')).status).to.equal(412);
+        expect(vault.entries.get('secret/db')?.versions).to.have.length(2);
+        expect(vault.get('secret/db')).to.deep.equal({ value: 'second' });
+      });
     });
 
     it('are not written as of a store that is another meanwhile', async () => {
