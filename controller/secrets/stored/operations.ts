@@ -18,7 +18,7 @@ import type { Context, MutationContext } from '../../platform/operation/context.
 import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { newId } from '../../platform/operation/ids.ts';
 import { mutation, query } from '../../platform/operation/operation.ts';
-import { invalidValueReason } from '../backends/backend.ts';
+import { BackendError, invalidValueReason } from '../backends/backend.ts';
 import { refTo, type SecretRef } from '../backends/secret-ref.ts';
 import { assertNameFree, assertOwnPath, assertText } from './assert-secret.ts';
 import { SECRETS_LOOP } from './backend-change.ts';
@@ -53,6 +53,25 @@ async function withStore<T>(
 function assertStorable({ backend }: OpenStore, value: string): void {
   const reason = backend.isExternal ? invalidValueReason(value) : null;
   if (reason !== null) throw badRequest(`value: ${reason}`);
+}
+
+/**
+ * Creates an entry of the store. One with this value is taken as created: an earlier request may have written it and ended
+ * before its row was stored.
+ */
+async function createEntry(
+  { backend }: OpenStore,
+  ref: SecretRef,
+  value: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await backend.write(ref, value, 'create', signal);
+  } catch (error) {
+    if (!(error instanceof BackendError) || error.fault !== 'exists') throw error;
+    const reading = (await backend.read([ref], signal)).get(ref.name);
+    if (!reading || 'error' in reading || reading.value !== value) throw error;
+  }
 }
 
 const isExternal = (state: BackendState): boolean => state.kind !== 'BUILTIN';
@@ -95,7 +114,7 @@ export const create = mutation({
     return withStore(ctx, environmentId, async (store) => {
       assertStorable(store, value);
       if (isExternal(store.state)) await assertNameFree(ctx.db, environmentId, secretVariable(name));
-      await store.backend.write(refTo(name), value, 'create', ctx.signal);
+      await createEntry(store, refTo(name), value, ctx.signal);
       return store.state;
     });
   },

@@ -576,6 +576,40 @@ describe('an environment whose secrets are kept outside', function () {
         expect(vault.entries.get('secret/db')?.versions).to.have.length(2);
         expect(vault.get('secret/db')).to.deep.equal({ value: 'second' });
       });
+
+      it('are created once where a program leaves before the store has answered, and comes again', async () => {
+        const { environmentId, send } = await program();
+        const body = { name: 'db', value: 'first' };
+        const key = 'left-early';
+        const headers = { 'idempotency-key': key };
+        const leaving = new AbortController();
+        const isFree = async () =>
+          (await test.db('idempotent_requests').where({ key }).first('key')) === undefined;
+        vault.before = async (method) => {
+          if (method !== 'POST') return;
+          vault.before = null;
+          leaving.abort();
+          await until(isFree, { what: 'the first request to be given up' });
+        };
+        const first = await send({ method: 'POST', body, headers, signal: leaving.signal }).catch(
+          (error: Error) => error.name,
+        );
+        expect(first).to.equal('AbortError');
+        await until(() => vault.entries.has('secret/db'), { what: 'the store to write it' });
+        expect(await secrets(environmentId)).to.deep.equal([]);
+        const again = await send({ method: 'POST', body, headers });
+        expect(again.status, await again.text()).to.equal(201);
+        expect(vault.entries.get('secret/db')?.versions).to.have.length(1);
+        expect(await secrets(environmentId)).to.have.length(1);
+      });
+
+      it('are not created where the store has another value', async () => {
+        const { environmentId, send } = await program();
+        vault.put('secret/db', { value: 'of somebody else' });
+        expect((await send({ method: 'POST', body: { name: 'db', value: 'first' } })).status).to.equal(409);
+        expect(vault.get('secret/db')).to.deep.equal({ value: 'of somebody else' });
+        expect(await secrets(environmentId)).to.deep.equal([]);
+      });
     });
 
     it('are not written as of a store that is another meanwhile', async () => {
