@@ -54,6 +54,7 @@ export {
   STORED_POLICY,
   type StoredConfirmation,
 } from './users/account-rest-store.ts';
+export { assertStillSignedIn } from './users/caller.ts';
 export { ensureFirstAdmin } from './users/first-admin.ts';
 export { restsAt } from './users/resting-account.ts';
 export {

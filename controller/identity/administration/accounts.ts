@@ -4,6 +4,7 @@ import type { AuditEntry } from '../../platform/operation/audit-entry.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { conflict, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import {
+  assertStillSignedIn,
   countSuperAdmins,
   countSuperAdminsWithPassword,
   deletePersonalTokensOf,
@@ -29,6 +30,7 @@ export async function claimAccount(ctx: Context, userId: string): Promise<User> 
   const before = await findUser(ctx.db, userId);
   if (before?.isSuperAdmin) await lockUsers(ctx.db);
   const user = await lockUserRow(ctx.db, userId);
+  await assertStillSignedIn(ctx);
   if (!user) throw notFound('User');
   if (user.isSuperAdmin && !before?.isSuperAdmin)
     throw conflict('This user has just become a super admin; check the account and try again');

@@ -3,7 +3,7 @@ import { Deleted } from '../../../schemas/api/common.ts';
 import { AddMember, Done, Member, MemberRole, TeamId } from '../../../schemas/api/identity/people.ts';
 import { conflict, DomainError, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope } from '../../platform/operation/operation.ts';
-import { findUserByEmail, teamScope } from '../access/index.ts';
+import { assertStillSignedIn, findUserByEmail, teamScope } from '../access/index.ts';
 import { lockRulesShared, membershipEntries, reconcileMemberships } from '../directory/index.ts';
 import {
   deleteTeam,
@@ -26,6 +26,7 @@ export const addMember = mutation({
   scope: (ctx, input) => teamScope(ctx, input.teamId),
   async run(ctx, { teamId, email, role }) {
     const team = await lockTeam(ctx.db, teamId);
+    await assertStillSignedIn(ctx);
     const user = await findUserByEmail(ctx.db, email);
     if (!user)
       throw new DomainError('NOT_FOUND', `No account has the address ${email}: a super admin can create it`);

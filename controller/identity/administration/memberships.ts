@@ -2,7 +2,7 @@
 import type { Role } from '../../../schemas/api/common.ts';
 import type { Context, MutationContext } from '../../platform/operation/context.ts';
 import { notFound, preconditionFailed } from '../../platform/operation/errors.ts';
-import { findUser, type User } from '../access/index.ts';
+import { assertStillSignedIn, findUser, type User } from '../access/index.ts';
 import { lockRulesShared, membershipEntries, reconcileMemberships } from '../directory/index.ts';
 import {
   addMember,
@@ -39,6 +39,7 @@ export async function lockMember(
   member: { teamId: string; userId: string },
 ): Promise<TeamAndUser & { membership: Membership }> {
   const team = await lockTeam(ctx.db, member.teamId);
+  await assertStillSignedIn(ctx);
   const membership = await lockMembership(ctx.db, member);
   const user = await findUser(ctx.db, member.userId);
   if (!membership || !user) throw notFound('Member');

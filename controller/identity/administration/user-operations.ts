@@ -16,6 +16,7 @@ import type { Context } from '../../platform/operation/context.ts';
 import { badRequest, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
 import {
+  assertStillSignedIn,
   createTemporaryPassword,
   deleteUser as deleteUserRow,
   findUser,
@@ -161,6 +162,7 @@ export const assignToTeam = mutation({
   scope: () => ownScope,
   async run(ctx, { role, ...member }) {
     const team = await lockTeam(ctx.db, member.teamId);
+    await assertStillSignedIn(ctx);
     const user = await getExisting(ctx, member.userId);
     const membership = await lockMembership(ctx.db, member);
     if (membership) await changeRole(ctx, { team, user, membership }, role);

@@ -15,7 +15,7 @@ import {
 import type { Context } from '../../platform/operation/context.ts';
 import { forbidden, notFound, preconditionFailed } from '../../platform/operation/errors.ts';
 import { mutation, ownScope, query } from '../../platform/operation/operation.ts';
-import { mayEnter, teamScope, type UserActor } from '../access/index.ts';
+import { assertStillSignedIn, mayEnter, teamScope, type UserActor } from '../access/index.ts';
 import { outOfReachReason } from './account-reach.ts';
 import { addMember, listMembers } from './members-store.ts';
 import {
@@ -132,6 +132,7 @@ export const rename = mutation({
   async run(ctx, input) {
     const name = input.name.trim();
     const team = await lockTeam(ctx.db, input.teamId);
+    await assertStillSignedIn(ctx);
     await updateTeam(ctx.db, team.id, { name });
     ctx.audit({ entityType: 'Team', entityId: team.id, diff: { name: [team.name, name] } });
     await notifyUi(ctx);
@@ -150,6 +151,7 @@ export const updateRequireTwoFactor = mutation({
   async run(ctx, { teamId, requireTwoFactor }) {
     const { userId, sessionId } = caller(ctx);
     const team = await lockTeam(ctx.db, teamId);
+    await assertStillSignedIn(ctx);
     if (requireTwoFactor && (await lacksSecondFactor(ctx.db, { teamId, userId, sessionId })))
       throw preconditionFailed(
         'Set up your own second factor first, in your own settings: without it you could do nothing else from now on',

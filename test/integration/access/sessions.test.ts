@@ -1,9 +1,12 @@
 /** What ends a session and a personal token, and what neither may become. Rights are those of this very moment. */
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import { deleteExpiredSessions } from '../../../controller/identity/access/index.ts';
+import { lockUserRow } from '../../../controller/identity/access/users/users-store.ts';
 import { mintToken } from '../../../controller/platform/crypto/tokens.ts';
 import { send } from '../../support/clients/http.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
+import { whileWaiting } from '../../support/harness/lock-waiters.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
 import {
   cookieOf,
@@ -242,6 +245,18 @@ describe('a session', () => {
     await trySignIn(test.url, email, PASSWORD, { 'x-forwarded-for': '203.0.113.9' });
     const rows = await test.db('sessions').where({ user_id: userId }).pluck('ip_address');
     expect(rows).to.deep.equal(['127.0.0.1', '127.0.0.1']);
+  });
+
+  it('that ends while a personal token is being created gives none', async () => {
+    const person = await signUp(test, { email: 'reset@example.org' });
+    const { id } = await person.query<{ id: string }>('user.me');
+    const reset = {
+      lock: (tx: Knex) => lockUserRow(tx, id),
+      change: (tx: Knex) => tx('sessions').where({ user_id: id }).delete(),
+    };
+    const create = () => person.call('mutation', 'user.createToken', { name: 'laptop' });
+    expectRefused(await whileWaiting(test.db, reset, create), 401);
+    expect(await test.db('personal_tokens').where({ user_id: id })).to.deep.equal([]);
   });
 
   describe('the end of a personal token', () => {

@@ -1,8 +1,10 @@
 /** Everybody who has an account, as super admins make, change and delete them. */
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import { lockUserRow } from '../../../controller/identity/access/users/users-store.ts';
 import type { GroupOverview, TeamOverview, UserSummary } from '../../../schemas/api/identity/people.ts';
 import { useController } from '../../support/harness/controller.ts';
+import { whileWaiting } from '../../support/harness/lock-waiters.ts';
 import { until } from '../../support/harness/until.ts';
 import { type Member, makeGroup, useTestUsers } from '../../support/users/people.ts';
 import { expectRefused, PASSWORD, type TestUser, trySignIn } from '../../support/users/person.ts';
@@ -208,6 +210,21 @@ describe('a super admin', () => {
       await signingIn.commit();
       expect((await ending).status).to.equal(200);
       expect((await act('deleteUser', { userId: other.userId })).status).to.equal(200);
+    });
+
+    it('but not themselves again, where they are demoted while their request waits', async () => {
+      const other = await people.join({}, { isSuperAdmin: true });
+      const { userId } = other;
+      const demoted = {
+        lock: (tx: Knex) => lockUserRow(tx, userId),
+        change: async (tx: Knex) => {
+          await tx('users').where({ id: userId }).update({ is_super_admin: false });
+          await tx('sessions').where({ user_id: userId }).delete();
+        },
+      };
+      const call = () => act('toggleSuperAdmin', { userId, isSuperAdmin: true }, other);
+      expectRefused(await whileWaiting(test.db, demoted, call), 401);
+      expect(await people.userRow(userId)).to.include({ is_super_admin: false });
     });
 
     it('or demote themselves, and their own session goes on with what is left', async () => {

@@ -1,5 +1,6 @@
 /** Deploys, versions and rollbacks of pipelines that people draw: what reaches the nodes, and what several do at once. */
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import type { ConfigResponse } from '../../../schemas/agent/protocol.ts';
 import type { DeployPreview } from '../../../schemas/api/pipelines/deployments.ts';
 import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
@@ -7,7 +8,7 @@ import type { Version, VersionSummary } from '../../../schemas/api/pipelines/ver
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
-import { untilWaiting } from '../../support/harness/lock-waiters.ts';
+import { whileWaiting } from '../../support/harness/lock-waiters.ts';
 import { until } from '../../support/harness/until.ts';
 import { enrollmentToken } from '../../support/scenes/places.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
@@ -214,19 +215,14 @@ describe('versions of a pipeline that people draw', () => {
       const { id } = await draw(soundGraph(NAMING));
       const { versionId } = await deploy(id);
       await root.mutate('deploy.undeploy', { pipelineId: id });
-      const tx = await test.db.transaction();
-      let deleted: ReturnType<typeof root.call>;
-      try {
-        await tx('environments').where({ id: environmentId }).forNoKeyUpdate().first('id');
-        deleted = root.call('mutation', 'secret.delete', { environmentId, id: secretId });
-        await untilWaiting(test.db);
-        await tx('pipelines').where({ id }).update({ is_draft: false, deployed_version_id: versionId });
-        await tx.commit();
-      } catch (error) {
-        await tx.rollback();
-        throw error;
-      }
-      const { status, fault } = await deleted;
+      const deleting = {
+        lock: (tx: Knex) => tx('environments').where({ id: environmentId }).forNoKeyUpdate().first('id'),
+        change: (tx: Knex) =>
+          tx('pipelines').where({ id }).update({ is_draft: false, deployed_version_id: versionId }),
+      };
+      const { status, fault } = await whileWaiting(test.db, deleting, () =>
+        root.call('mutation', 'secret.delete', { environmentId, id: secretId }),
+      );
       expect(status).to.equal(412);
       expect(fault?.message).to.match(/is used by deployed pipelines/);
       await root.mutate('deploy.undeploy', { pipelineId: id });

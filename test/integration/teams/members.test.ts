@@ -1,9 +1,11 @@
 /** Who is in a team, as its ADMINs decide: joining, roles, leaving; and what keeps a team from having nobody. */
 import { expect } from 'chai';
+import type { Knex } from 'knex';
 import type { TeamDetail } from '../../../schemas/api/identity/people.ts';
 import type { UiEvent } from '../../../schemas/api/ui-events.ts';
 import { openStream } from '../../support/clients/http.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
+import { whileWaiting } from '../../support/harness/lock-waiters.ts';
 import { until } from '../../support/harness/until.ts';
 import { type Member, makeGroup, useTestUsers } from '../../support/users/people.ts';
 import type { TestUser } from '../../support/users/person.ts';
@@ -127,6 +129,48 @@ describe('the members of a team', () => {
       expect((await remove(other.userId)).status).to.equal(200);
       expect(await people.roleOf(teamId, other.userId)).to.deep.equal({ role: 'VIEWER', source: 'group' });
       expect(await people.audited('team.membersSynced')).to.include({ team_id: teamId });
+    });
+  });
+
+  describe('an ADMIN whose rights end while a request waits for the team', () => {
+    /** Ends the sessions too, as the change of a membership does. */
+    const changing = (change: (tx: Knex) => Promise<unknown>) => ({
+      lock: (tx: Knex) => tx('teams').where({ id: teamId }).forNoKeyUpdate().first('id'),
+      change: async (tx: Knex) => {
+        await change(tx);
+        await tx('sessions').where({ user_id: admin.userId }).delete();
+      },
+    });
+    const membership = (tx: Knex) => tx('team_members').where({ team_id: teamId, user_id: admin.userId });
+    beforeEach(() => people.join({ [teamId]: 'ADMIN' }));
+
+    it('does not join again', async () => {
+      const removed = changing((tx) => membership(tx).delete());
+      expectRefused(await whileWaiting(test.db, removed, () => add(admin.email, 'ADMIN')), 401);
+      expect(await people.roleOf(teamId, admin.userId)).to.equal(null);
+    });
+
+    it('gets no earlier role back', async () => {
+      const demoted = changing((tx) => membership(tx).update({ role: 'VIEWER' }));
+      expectRefused(await whileWaiting(test.db, demoted, () => change(admin.userId, 'ADMIN')), 401);
+      expect(await people.roleOf(teamId, admin.userId)).to.include({ role: 'VIEWER' });
+    });
+
+    it('changes nothing of the team', async () => {
+      const { name } = await team();
+      for (const [procedure, input] of [
+        ['team.rename', { name: 'Mine' }],
+        ['team.updateRequireTwoFactor', { requireTwoFactor: false }],
+      ] as const) {
+        const other = await people.join({ [teamId]: 'ADMIN' });
+        const removed = {
+          ...changing(async () => undefined),
+          change: (tx: Knex) => tx('sessions').where({ user_id: other.userId }).delete(),
+        };
+        const call = () => other.call('mutation', procedure, { teamId, ...input });
+        expectRefused(await whileWaiting(test.db, removed, call), 401);
+      }
+      expect((await team()).name).to.equal(name);
     });
   });
 

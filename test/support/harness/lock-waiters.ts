@@ -1,3 +1,4 @@
+import type { Knex } from 'knex';
 import type { TestDb } from './test-db.ts';
 import { until } from './until.ts';
 
@@ -12,3 +13,24 @@ export const untilWaiting = (db: TestDb, count = 1): Promise<void> =>
     },
     { what: `${count} to wait for a lock` },
   );
+
+/** Starts the call while a transaction holds `lock`, and commits `change` once the call waits for it. Returns its answer. */
+export async function whileWaiting<T>(
+  db: TestDb,
+  { lock, change }: Record<'lock' | 'change', (tx: Knex) => Promise<unknown>>,
+  call: () => Promise<T>,
+): Promise<T> {
+  const tx = await db.transaction();
+  let answer: Promise<T>;
+  try {
+    await lock(tx);
+    answer = call();
+    await untilWaiting(db);
+    await change(tx);
+    await tx.commit();
+  } catch (error) {
+    await tx.rollback();
+    throw error;
+  }
+  return answer;
+}

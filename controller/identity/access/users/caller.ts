@@ -1,5 +1,6 @@
 import type { Actor, Context } from '../../../platform/operation/context.ts';
 import { forbidden, unauthorized } from '../../../platform/operation/errors.ts';
+import { findSessionOwner } from '../sessions/sessions-store.ts';
 import { findUser, lockUserRow, type User } from './users-store.ts';
 
 type UserActor = Extract<Actor, { type: 'user' }>;
@@ -16,9 +17,20 @@ export async function getCallerAccount(ctx: Context): Promise<User> {
   return user;
 }
 
-/** Locks the caller's account until the transaction ends. */
+/**
+ * Call it after each lock that a change of the caller's own rights holds: the rights in `ctx` are from before the wait. Such a
+ * change ends the sessions of the user. Personal tokens do not run operations that call it.
+ *
+ * @throws UNAUTHORIZED where a user's session has ended
+ */
+export async function assertStillSignedIn({ db, actor }: Pick<Context, 'db' | 'actor'>): Promise<void> {
+  if (actor.type === 'user' && !(await findSessionOwner(db, actor.sessionId))) throw unauthorized();
+}
+
+/** Locks the caller's account until the transaction ends. @throws UNAUTHORIZED where the session ended meanwhile */
 export async function lockCallerAccount(ctx: Context): Promise<User> {
   const user = await lockUserRow(ctx.db, caller(ctx).userId);
+  await assertStillSignedIn(ctx);
   if (!user) throw unauthorized();
   return user;
 }
