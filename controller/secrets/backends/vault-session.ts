@@ -166,7 +166,8 @@ export function createVaultSession(config: VaultConfig, caller: Caller, parts: V
 
   const heldToken = holdToken({
     isLogin: auth.method !== 'token',
-    obtain: logInUnlessRefused,
+    // Each call has its own deadline.
+    obtain: () => logInUnlessRefused(new AbortController().signal),
     async renew(token) {
       const reply = await callWithToken('/v1/auth/token/renew-self', token, {
         ...{ method: 'POST', body: {}, signal: AbortSignal.timeout(RENEW_MS) },

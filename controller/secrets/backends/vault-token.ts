@@ -13,8 +13,8 @@ export interface Lease {
 }
 
 export interface TokenSource {
-  /** Logs in, or returns the token of the setting. */
-  obtain(signal: AbortSignal): Promise<Lease>;
+  /** Logs in, or returns the token of the setting. All callers share it, so it ends by its own deadline. */
+  obtain(): Promise<Lease>;
   /** The remaining lifetime after the renewal; null where Vault does not renew the token. */
   renew(token: string): Promise<{ ttlMs: number | null; renewable: boolean } | null>;
   /** Whether a new token can be obtained when this one ends. */
@@ -22,7 +22,7 @@ export interface TokenSource {
 }
 
 export interface HeldToken {
-  /** Returns the token and counts a use. */
+  /** Returns the token and counts a use. The signal ends the wait of this caller only. */
   take(signal: AbortSignal): Promise<string>;
   /** Forgets a token that Vault no longer accepts; the next `take` obtains a new one. */
   drop(token: string): void;
@@ -73,10 +73,11 @@ export function holdToken(source: TokenSource): HeldToken {
 
   return {
     async take(signal) {
+      signal.throwIfAborted();
       if (held && (performance.now() >= held.until || held.uses === 0)) drop(held);
       if (!held) {
         const current: Held = {
-          ...{ lease: source.obtain(signal), token: '', until: Number.POSITIVE_INFINITY },
+          ...{ lease: source.obtain(), token: '', until: Number.POSITIVE_INFINITY },
           ...{ uses: null, timer: null },
         };
         held = current;
@@ -89,7 +90,7 @@ export function holdToken(source: TokenSource): HeldToken {
         );
       }
       const current = held;
-      const { token } = await current.lease;
+      const { token } = await untilAborted(current.lease, signal);
       if (current.uses === null) return token;
       // Concurrent callers have taken the last use.
       if (current.uses <= 0 && source.isLogin) {
@@ -106,4 +107,17 @@ export function holdToken(source: TokenSource): HeldToken {
       if (held) drop(held);
     },
   };
+}
+
+/** The result of `work`, or the reason of the signal where that aborts first. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }

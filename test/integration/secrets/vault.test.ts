@@ -406,6 +406,25 @@ describe('secrets in Vault', () => {
       expect(vault.logins).to.equal(1);
     });
 
+    it('logs in once for two callers, and goes on where the first one leaves', async () => {
+      const made = backend({ auth: approle });
+      const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      vault.before = async (_, path) => {
+        if (!path.endsWith('/login')) return;
+        asked.resolve();
+        await answered.promise;
+      };
+      const leaving = new AbortController();
+      const first = made.read(refs(['db']), leaving.signal).catch((error: Error) => error.name);
+      await asked.promise;
+      const second = made.read(refs(['db']), still);
+      leaving.abort();
+      expect(await first).to.equal('AbortError');
+      answered.resolve();
+      expect((await second).get('db')).to.deep.equal({ value: 'first' });
+      expect(vault.logins).to.equal(1);
+    });
+
     it('does not log in anew for each entry that is forbidden', async () => {
       for (const name of ['a', 'b', 'c']) vault.forbidden.add(`secret/${name}`);
       const readings = await backend({ auth: approle }).read(refs(['a', 'b', 'c', 'db']), still);
