@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Knex } from 'knex';
+import type { Clock } from '../../../reconcilers/loops/clock.ts';
 import type { SecretBackend as BackendKind } from '../../../schemas/api/secrets/secret-backends.ts';
 import type { Keyring } from '../../platform/crypto/keyring.ts';
 import { sealingContext } from '../../platform/crypto/sealed-columns.ts';
@@ -42,7 +43,10 @@ export interface SecretStores {
   open(db: Knex, environmentId: string): Promise<OpenStore>;
   /** Throws in the transaction where the environment has another store than the one that `prepare` used. */
   confirm(tx: Knex, environmentId: string, state: BackendState): Promise<void>;
-  /** The change of the store in an update of the environment; null for none. Tests the new store once. */
+  /**
+   * The change of the store in an update of the environment; null for none. Tests the new store once, and closes it after a
+   * minute in which the change was not applied.
+   */
   prepareChange(ctx: Context, input: BackendInput): Promise<BackendChange | null>;
   /** Writes the change in the transaction. */
   applyChange(ctx: MutationContext, change: BackendChange): Promise<void>;
@@ -79,6 +83,8 @@ declare module '../../platform/operation/context.ts' {
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 const TOKEN_CHARS = 16_384;
+/** From the test of a new store to its transaction takes seconds. */
+const UNAPPLIED_MS = 60_000;
 
 export function createSecretStores(parts: SecretStoreParts): SecretStores {
   const { keyring, guard, execCommands, serviceAccountFile = SERVICE_ACCOUNT, proxies = NO_PROXIES } = parts;
@@ -87,6 +93,21 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
   /** Backends of recent changes; the next `open` uses one where the database still has its state. */
   const candidates = new Map<string, Pick<OpenStore, 'backend' | 'state'>>();
 
+  /** Backends that were tested for changes that are not applied yet; the functions cancel their timers. */
+  const tested = new Map<SecretBackend, () => void>();
+
+  /** Closes the backend of a change that is refused or fails after the test. */
+  function closeUnlessApplied(backend: SecretBackend, clock: Clock): void {
+    const cancel = clock.after(UNAPPLIED_MS, () => {
+      tested.delete(backend);
+      backend.close();
+    });
+    tested.set(backend, cancel);
+  }
+  function keep(backend: SecretBackend): void {
+    tested.get(backend)?.();
+    tested.delete(backend);
+  }
   async function serviceAccountToken(): Promise<string> {
     try {
       return (await readFile(serviceAccountFile, 'utf8')).trim().slice(0, TOKEN_CHARS);
@@ -138,9 +159,14 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
       if (!now) throw notFound('Environment');
       if (!sameStore(now, state)) throw storeChanged();
     },
-    prepareChange: (ctx, input) => prepareChange(ctx, tools, input),
+    async prepareChange(ctx, input) {
+      const change = await prepareChange(ctx, tools, input);
+      if (change?.opened) closeUnlessApplied(change.opened, ctx.clock);
+      return change;
+    },
     async applyChange(ctx, change) {
       await applyChange(ctx, change);
+      if (change.opened) keep(change.opened);
       candidates.get(change.environmentId)?.backend.close();
       candidates.delete(change.environmentId);
       if (change.opened)
@@ -154,6 +180,11 @@ export function createSecretStores(parts: SecretStoreParts): SecretStores {
     },
     close() {
       for (const { backend } of [...opened.values(), ...candidates.values()]) backend.close();
+      for (const [backend, cancel] of tested) {
+        cancel();
+        backend.close();
+      }
+      tested.clear();
       opened.clear();
       candidates.clear();
     },

@@ -1,13 +1,16 @@
 /** An environment whose secrets are kept outside: through the API, the reconciler and the config that its nodes are served. */
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { environmentOperations } from '../../../controller/fleet/environments/index.ts';
 import { sealingContext } from '../../../controller/platform/crypto/sealed-columns.ts';
+import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import type { PipelineEntry } from '../../../schemas/agent/protocol.ts';
 import type { Environment, SecretSummary } from '../../../schemas/api/fleet/environments.ts';
 import { enrollNode, type TestNode } from '../../support/agents/agent-client.ts';
 import { Clone } from '../../support/clients/clone.ts';
 import { withCredentials } from '../../support/clients/git-client.ts';
 import { makeKey } from '../../support/clients/rest.ts';
+import { rejection } from '../../support/fixtures/fault-text.ts';
 import { idleManifest } from '../../support/fixtures/pipelines.ts';
 import { startTestController, useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
@@ -120,6 +123,31 @@ describe('an environment whose secrets are kept outside', function () {
       await editor.mutate('secret.register', { environmentId: id, name: 'db' });
       await fetched(id);
       expect(vault.logins).to.equal(1);
+    });
+
+    it('is closed again where the change is refused after the test', async () => {
+      vault.life = { ttl: 2, renewable: true, uses: 0 };
+      const auth = { method: 'approle', roleId: 'shop-role', secretId: 'shop-secret-id' };
+      const other = await get(await newEnvironment());
+      const id = await newEnvironment();
+      const clock = manualClock();
+      const refused = test.controller.execute(
+        environmentOperations.update,
+        { ...test.controller.systemContext('test'), clock },
+        { id, name: other.name, secretBackend: 'VAULT', secretBackendConfig: vaultConfig({ auth }) },
+      );
+      expect(await rejection(refused)).to.include({ code: 'CONFLICT' });
+      clock.advance(60_000);
+      await inVault({ auth });
+      const renewed = (login: number) =>
+        vault.requests.filter(
+          ({ path, token }) => path.endsWith('/renew-self') && token === `hvs.login-${login}`,
+        ).length;
+      await until(() => renewed(2) >= 1, { what: 'a renewal of the store that is in use' });
+      const before = renewed(1);
+      await until(() => renewed(2) >= 3, { what: 'two more renewals of it' });
+      expect(renewed(1)).to.equal(before);
+      expect(vault.logins).to.equal(2);
     });
 
     it('keeps a credential that is left out, as long as it goes to the same place', async () => {
