@@ -37,10 +37,11 @@ import {
   lockGroup,
   readGroup,
   removeMembers,
+  resolveNames,
   updateGroup,
 } from './groups-store.ts';
 import { scimError } from './scim-errors.ts';
-import { addWaiting, removeWaiting } from './waiting-members-store.ts';
+import { addWaiting, lockWaiting, removeWaiting } from './waiting-members-store.ts';
 
 const SCIM_OPERATION = { role: 'SUPER_ADMIN', provisioning: true, scope: () => ownScope } as const;
 const ENTITY = 'ScimGroup';
@@ -67,12 +68,28 @@ export const getScimGroup = query({
   },
 });
 
-/** The lock order for changes of groups: the rules, then the group, then users by id. */
-async function lockExisting(ctx: MutationContext, id: string): Promise<GroupRecord> {
+/**
+ * The lock order for changes of groups: the rules, then waiting members where SCIM does not know all who join, then the group,
+ * then users by id.
+ */
+async function lockExisting(
+  ctx: MutationContext,
+  id: string,
+  joining: Iterable<string> = [],
+): Promise<{ group: GroupRecord; unknown: string[] }> {
   await lockRulesShared(ctx.db);
+  const unknown = await lockUnknown(ctx, joining);
   const group = await lockGroup(ctx.db, id);
   if (!group) throw notFound('Group');
-  return group;
+  return { group, unknown };
+}
+
+/** The values that are no ids of users. Nobody is created until the transaction ends where there are some. */
+async function lockUnknown(ctx: MutationContext, joining: Iterable<string>): Promise<string[]> {
+  const values = [...joining];
+  const unknown = values.length > 0 ? await listUnknown(ctx.db, values) : [];
+  if (unknown.length > 0) await lockWaiting(ctx.db);
+  return unknown;
 }
 
 interface MemberChanges {
@@ -88,14 +105,17 @@ const NOBODY: MemberChanges = { joined: [], left: [], waiting: [], dropped: 0 };
 
 /**
  * Unknown members do not prevent the change, because providers send groups before their users, or users who are not assigned.
+ * `unknown`, from `lockUnknown`, may name users who were created since the provider has looked.
  * @throws BAD_REQUEST where a group expects more unknown members than one request may name.
  */
 async function changeMembers(
   ctx: MutationContext,
   groupId: string,
   delta: MemberDelta,
+  unknown: readonly string[],
 ): Promise<MemberChanges> {
-  const join = [...delta.join];
+  const names = await resolveNames(ctx.db, unknown);
+  const join = [...new Set([...delta.join].map((value) => names.get(value) ?? value))];
   const leave = delta.only ? await listMemberIds(ctx.db, groupId, join) : [...delta.leave];
   const dropped = await removeWaiting(ctx.db, groupId, {
     only: delta.only,
@@ -110,13 +130,13 @@ async function changeMembers(
       'invalidValue',
       `members: more than ${SCIM_LIMITS.members} members of this group are unknown to SCIM here; provision users first`,
     );
-  const unknown = new Set(waiting);
+  const expected = new Set(waiting);
   return {
     left: await removeMembers(ctx.db, groupId, leave),
     joined: await addMembers(
       ctx.db,
       groupId,
-      join.filter((id) => !unknown.has(id)),
+      join.filter((id) => !expected.has(id)),
     ),
     waiting,
     dropped,
@@ -162,9 +182,10 @@ export const createScimGroup = mutation({
   output: ScimGroupChanged,
   async run(ctx, { displayName, externalId = null, members }) {
     await lockRulesShared(ctx.db);
+    const unknown = await lockUnknown(ctx, members);
     const id = await insertGroup(ctx.db, { displayName, externalId });
     const joining = { only: false, join: new Set(members), leave: new Set<string>() };
-    const memberChanges = await changeMembers(ctx, id, joining);
+    const memberChanges = await changeMembers(ctx, id, joining, unknown);
     const { diff = {}, metadata = {} } = await membersForAudit(ctx, memberChanges);
     ctx.audit({
       entityType: ENTITY,
@@ -179,12 +200,12 @@ export const createScimGroup = mutation({
 
 async function applyGroupChange(
   ctx: MutationContext,
-  before: GroupRecord,
+  { group: before, unknown }: { group: GroupRecord; unknown: readonly string[] },
   to: { displayName: string; externalId: string | null; delta: MemberDelta },
 ): Promise<{ id: string }> {
   const { id } = before;
   const { displayName, externalId, delta } = to;
-  const memberChanges = await changeMembers(ctx, id, delta);
+  const memberChanges = await changeMembers(ctx, id, delta, unknown);
   const renamed = displayName !== before.displayName;
   const relinked = externalId !== before.externalId;
   const { joined, left, waiting, dropped } = memberChanges;
@@ -218,10 +239,10 @@ export const replaceScimGroup = mutation({
   input: ReplaceScimGroup,
   output: ScimGroupChanged,
   async run(ctx, { id, group }) {
-    const before = await lockExisting(ctx, id);
-    return applyGroupChange(ctx, before, {
+    const locked = await lockExisting(ctx, id, group.members);
+    return applyGroupChange(ctx, locked, {
       displayName: group.displayName,
-      externalId: group.externalId === undefined ? before.externalId : group.externalId,
+      externalId: group.externalId === undefined ? locked.group.externalId : group.externalId,
       delta: { only: true, join: new Set(group.members), leave: new Set() },
     });
   },
@@ -259,9 +280,9 @@ export const patchScimGroup = mutation({
   input: PatchScimGroup,
   output: ScimGroupChanged,
   async run(ctx, { id, changes }) {
-    const before = await lockExisting(ctx, id);
+    const locked = await lockExisting(ctx, id, memberDelta(changes).join);
     const delta = memberDelta(await resolveMemberFilters(ctx, id, changes));
-    return applyGroupChange(ctx, before, { ...applyNames(before, changes), delta });
+    return applyGroupChange(ctx, locked, { ...applyNames(locked.group, changes), delta });
   },
 });
 
@@ -273,7 +294,7 @@ export const deleteScimGroup = mutation({
   input: ScimGroupId,
   output: ScimGone,
   async run(ctx, { id }) {
-    const { displayName } = await lockExisting(ctx, id);
+    const { displayName } = (await lockExisting(ctx, id)).group;
     const members = await listMemberIds(ctx.db, id);
     await lockDirectoryUsers(ctx.db, members);
     await deleteGroup(ctx.db, id);

@@ -93,6 +93,19 @@ export async function listUnknown(db: Knex, userIds: readonly string[]): Promise
   return rows.map(({ id }) => id);
 }
 
+/** Ids of users of SCIM by the external id or user name that names them; the oldest user of several. */
+export async function resolveNames(db: Knex, values: readonly string[]): Promise<Map<string, string>> {
+  if (values.length === 0) return new Map();
+  const { rows } = await db.raw<{ rows: { value: string; id: string }[] }>(
+    `SELECT c.value, s.user_id AS id FROM unnest(?::text[]) AS c (value) CROSS JOIN LATERAL
+       (SELECT user_id FROM scim_users
+        WHERE deleted_at IS NULL AND (external_id = c.value OR lower(user_name) = lower(c.value))
+        ORDER BY created_at, user_id LIMIT 1) s`,
+    [[...values]],
+  );
+  return new Map(rows.map(({ value, id }) => [value, id]));
+}
+
 /** Returns the users who were not members before. */
 export async function addMembers(tx: Knex, groupId: string, userIds: readonly string[]): Promise<string[]> {
   if (userIds.length === 0) return [];

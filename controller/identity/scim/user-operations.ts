@@ -31,7 +31,7 @@ import {
   type UserRecord,
   writeUserRecord,
 } from './users-store.ts';
-import { removeFromWaiting } from './waiting-members-store.ts';
+import { lockWaitingShared, removeFromWaiting } from './waiting-members-store.ts';
 
 const SCIM_OPERATION = { role: 'SUPER_ADMIN', provisioning: true, scope: () => ownScope } as const;
 const ENTITY = 'ScimUser';
@@ -88,6 +88,7 @@ export const createScimUser = mutation({
   async run(ctx, input) {
     // Groups may wait for this user, so the rules are locked first.
     await lockRulesShared(ctx.db);
+    await lockWaitingShared(ctx.db);
     const active = input.active ?? true;
     const attributes = attributesOf(input, null);
     const existing = await findAccount(ctx, attributes);

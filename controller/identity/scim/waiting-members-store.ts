@@ -2,6 +2,22 @@
 import type { Knex } from 'knex';
 import { SCIM_LIMITS } from '../../../schemas/scim/common.ts';
 
+// The key of a Postgres advisory lock.
+const WAITING_LOCK = 7_236_051;
+
+/**
+ * Blocks the creation of users until the transaction ends: a user who is created while a group begins to wait for them would
+ * not see that, and the group would not see the user. Lock order: after the rules, before groups and users.
+ */
+export async function lockWaiting(tx: Knex): Promise<void> {
+  await tx.raw('SELECT pg_advisory_xact_lock(?)', [WAITING_LOCK]);
+}
+
+/** Taken by the creation of a user, in the same order. */
+export async function lockWaitingShared(tx: Knex): Promise<void> {
+  await tx.raw('SELECT pg_advisory_xact_lock_shared(?)', [WAITING_LOCK]);
+}
+
 /** Returns false where the group exceeds the limit. */
 export async function addWaiting(tx: Knex, groupId: string, values: readonly string[]): Promise<boolean> {
   if (values.length === 0) return true;

@@ -1,5 +1,7 @@
 /** Members that are not here yet, requests that change nothing, and what is kept of refusals. */
 import { expect } from 'chai';
+import { countWaiting, untilWaiting } from '../../support/harness/lock-waiters.ts';
+import { until } from '../../support/harness/until.ts';
 import { expectError, type Json, PATCH_OP } from '../../support/scenes/scim/client.ts';
 import { useScimScene } from '../../support/scenes/scim/scene.ts';
 
@@ -47,6 +49,43 @@ describe('SCIM', () => {
       expect(roles.map((row: Json) => row.user_id).toSorted()).to.deep.equal([first, second].toSorted());
       const [row] = await audited('scimUser.created', first);
       expect(row.metadata).to.include({ groupsThatWaited: 1 });
+    });
+
+    it('has them join at once where they were created meanwhile, and stay when the group is sent again', async () => {
+      const { scim } = scene;
+      const first = await scim.user('here@example.org', { externalId: 'ext-here' });
+      const second = await scim.user('also-here@example.org');
+      const named = ['ext-here', 'Also-Here@example.org'];
+      const group = await scim.group('Named', named);
+      expect((await membersOf(group)).toSorted()).to.deep.equal([first, second].toSorted());
+      const members = named.map((value) => ({ value }));
+      await scim.want(200, 'PUT', `/Groups/${group}`, { displayName: 'Named', members });
+      expect((await membersOf(group)).toSorted()).to.deep.equal([first, second].toSorted());
+      expect(await audited('scimGroup.updated', group)).to.deep.equal([]);
+    });
+
+    it('has them join where they are created while the group is being changed', async () => {
+      const { scim, userId, test } = scene;
+      const group = await scim.group('Raced');
+      const tx = await test.db.transaction();
+      await tx.raw('LOCK TABLE directory_group_members IN SHARE MODE');
+      const changing = scim.patch(`/Groups/${group}`, add(userId, 'ext-raced'));
+      let isCreated = false;
+      try {
+        await untilWaiting(test.db);
+        const creating = scim.user('raced@example.org', { externalId: 'ext-raced' }).finally(() => {
+          isCreated = true;
+        });
+        await until(async () => isCreated || (await countWaiting(test.db)) === 2, {
+          what: 'the user to be created, or to wait',
+        });
+        await tx.commit();
+        expect((await changing).status).to.equal(204);
+        const both = [userId, await creating];
+        expect((await membersOf(group)).toSorted()).to.deep.equal(both.toSorted());
+      } finally {
+        if (!tx.isCompleted()) await tx.rollback();
+      }
     });
 
     it('has somebody who was deleted join again on return', async () => {

@@ -4,15 +4,15 @@ import { until } from './until.ts';
 
 /** Until so many connections to this database wait for a lock. */
 export const untilWaiting = (db: TestDb, count = 1): Promise<void> =>
-  until(
-    async () => {
-      const { rows } = await db.raw(
-        `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-      );
-      return rows.length >= count;
-    },
-    { what: `${count} to wait for a lock` },
+  until(async () => (await countWaiting(db)) >= count, { what: `${count} to wait for a lock` });
+
+/** How many connections to this database wait for a lock. */
+export async function countWaiting(db: TestDb): Promise<number> {
+  const { rows } = await db.raw(
+    `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
   );
+  return rows.length;
+}
 
 /** Starts the call while a transaction holds `lock`, and commits `change` once the call waits for it. Returns its answer. */
 export async function whileWaiting<T>(
