@@ -48,6 +48,6 @@ export async function lockVariables(
   if (missing.length === 0) return;
   const more = missing.length > 10 ? ` and ${missing.length - 10} more` : '';
   throw conflict(
-    `Deleted while the pipeline was being checked: ${missing.slice(0, 10).join(', ')}${more}. Create it again or remove the reference, then deploy again`,
+    `Deleted while the pipeline was being checked: ${missing.slice(0, 10).join(', ')}${more}. Create it again or remove the reference, then try again`,
   );
 }

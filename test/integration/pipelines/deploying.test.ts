@@ -10,6 +10,7 @@ import { component, drawPipeline, edge, soundGraph } from '../../support/fixture
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { whileWaiting } from '../../support/harness/lock-waiters.ts';
 import { until } from '../../support/harness/until.ts';
+import { beforeEngineCheck } from '../../support/scenes/engine-check.ts';
 import { enrollmentToken } from '../../support/scenes/places.ts';
 import { testEnvironment } from '../../support/scenes/two-teams.ts';
 
@@ -155,7 +156,6 @@ describe('versions of a pipeline that people draw', () => {
   });
 
   describe('that name a secret which somebody deletes meanwhile', () => {
-    const engine = () => test.controller.systemContext('test').services.engine;
     const NAMING = '.key = "$' + '{SVC_SECRET_MEANWHILE}"';
     let secretId: string;
 
@@ -168,21 +168,8 @@ describe('versions of a pipeline that people draw', () => {
       for (const { id } of left) await root.mutate('secret.delete', { environmentId, id });
     });
 
-    /** Calls while the check of the engine deletes the secret. */
-    async function withoutSecret(call: () => ReturnType<typeof root.call>) {
-      const checks = engine();
-      const validateConfig = checks.validateConfig;
-      const deleting: typeof validateConfig = async (...args) => {
-        await root.mutate('secret.delete', { environmentId, id: secretId });
-        return validateConfig(...args);
-      };
-      checks.validateConfig = deleting;
-      try {
-        return await call();
-      } finally {
-        checks.validateConfig = validateConfig;
-      }
-    }
+    const withoutSecret = (call: () => ReturnType<typeof root.call>) =>
+      beforeEngineCheck(test, () => root.mutate('secret.delete', { environmentId, id: secretId }), call);
     const REFUSED = /Deleted while the pipeline was being checked: SVC_SECRET_MEANWHILE. Create it again/;
 
     it('are not deployed, and other pipelines of the environment still are', async () => {

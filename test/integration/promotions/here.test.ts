@@ -11,8 +11,10 @@ import type {
 } from '../../../schemas/api/delivery/promotions.ts';
 import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
 import type { Version, VersionSummary } from '../../../schemas/api/pipelines/versions.ts';
+import { AUTHORITY } from '../../support/fixtures/certificates.ts';
 import { component, drawPipeline, edge, soundGraph } from '../../support/fixtures/graphs.ts';
 import { startTestController, type TestController } from '../../support/harness/controller.ts';
+import { beforeEngineCheck } from '../../support/scenes/engine-check.ts';
 import { makeTestEnvironments, refusal, type TestEnvironments } from '../../support/scenes/places.ts';
 import { makeUser, signIn, type TestUser } from '../../support/users/person.ts';
 
@@ -99,6 +101,35 @@ describe('a promotion into an environment that git does not describe', () => {
     expect(told.deployedAt).to.be.a('string');
     expect(await audited(answer.requestId)).to.deep.equal(['promotion.initiated']);
     expect(await audited(id)).to.deep.equal(['pipeline.created']);
+  });
+
+  it('is refused where a secret or a certificate is deleted there while it is being checked', async () => {
+    const input = { environmentId: target, name: 'meanwhile', value: 'a value' };
+    const secret = await places.root.mutate<{ id: string }>('secret.create', input);
+    const ca = await places.root.mutate<{ id: string }>('certificate.upload', {
+      ...{ environmentId: target, name: 'ca', filename: 'ca.pem', fileType: 'ca' },
+      dataBase64: Buffer.from(AUTHORITY).toString('base64'),
+    });
+    const source = await draw(
+      withSink({
+        auth: { strategy: 'bearer', token: '${SVC_SECRET_MEANWHILE}' },
+        tls: { ca_file: '${SVC_CERT_DIR}/ca.pem' },
+      }),
+    );
+    const said = await beforeEngineCheck(
+      test,
+      async () => {
+        await places.root.mutate('secret.delete', { environmentId: target, id: secret.id });
+        await places.root.mutate('certificate.delete', { environmentId: target, id: ca.id });
+      },
+      () =>
+        refusal(places.editor, 'mutation', 'promotion.initiate', {
+          ...{ pipelineId: source.id, targetEnvironmentId: target },
+        }),
+    );
+    expect(said).to.match(
+      /^CONFLICT: Deleted while the pipeline was being checked: SVC_SECRET_MEANWHILE, ca\.pem/,
+    );
   });
 
   it('brings what was promoted before up to date, and leaves what is the environment’s own', async () => {

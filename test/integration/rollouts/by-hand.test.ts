@@ -5,6 +5,7 @@ import type { Pipeline } from '../../../schemas/api/pipelines/pipelines.ts';
 import { drawPipeline, soundGraph } from '../../support/fixtures/graphs.ts';
 import { useController, useRoot } from '../../support/harness/controller.ts';
 import { until } from '../../support/harness/until.ts';
+import { beforeEngineCheck } from '../../support/scenes/engine-check.ts';
 import { refusal } from '../../support/scenes/places.ts';
 import {
   activeOf,
@@ -83,6 +84,22 @@ describe('a rollout by stages', () => {
     // The loop may have begun the window meanwhile.
     const byHand = (await actions(id)).filter((action) => action !== 'rollout.healthCheckStarted');
     expect(byHand.slice(-2)).to.deep.equal(['rollout.created', 'rollout.broadened']);
+  });
+
+  it('is not begun where a secret of the pipeline is deleted while it is being checked', async () => {
+    const name = `staged ${++n}`;
+    const secret = { environmentId, name: 'meanwhile', value: 'a value' };
+    const { id: secretId } = await root.mutate<{ id: string }>('secret.create', secret);
+    const graph = soundGraph('.key = "$' + '{SVC_SECRET_MEANWHILE}"');
+    const { id } = await drawPipeline(root, environmentId, graph, name);
+    const { status, fault } = await beforeEngineCheck(
+      test,
+      () => root.mutate('secret.delete', { environmentId, id: secretId }),
+      () => root.call('mutation', 'stagedRollout.create', { pipelineId: id, ...CANARY }),
+    );
+    expect(status).to.equal(409);
+    expect(fault?.message).to.match(/Deleted while the pipeline was being checked: SVC_SECRET_MEANWHILE/);
+    expect(await get(id)).to.include({ isDraft: true });
   });
 
   it('gives canary nodes the version before when it is rolled back, and keeps what was drawn', async () => {
