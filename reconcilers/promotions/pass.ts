@@ -38,7 +38,7 @@ export async function runPromotionPass(
     await storeMessage(ctx, promotion, message);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
-    // NOT_FOUND: a concurrent decision ended the promotion.
+    // NOT_FOUND: a concurrent decision or request came first.
     if (error.code !== 'NOT_FOUND') await storeMessage(ctx, promotion, error.message);
   }
   return { isOver: false, environmentId };
@@ -77,9 +77,11 @@ async function advance(
     if (isAbandoned) await execute(promotionTransitions.open, ctx, key);
     return isAbandoned ? null : promotion.lastError;
   }
+  // A later request may have another pull request by the time of the transition.
+  const outcome = { ...key, pullRequestId: pull.id, number: pull.number };
   const ended = describeEnd(pull);
   if (ended !== null) {
-    await execute(promotionTransitions.ended, ctx, { ...key, number: pull.number, note: ended });
+    await execute(promotionTransitions.ended, ctx, { ...outcome, note: ended });
     return 'ended';
   }
   if (bindingProblem !== null || binding === null) return bindingProblem;
@@ -92,9 +94,8 @@ async function advance(
   if (progress.state === 'progressing') return null;
   if (progress.state === 'blocked') return progress.reason;
   await execute(promotionTransitions.deployed, ctx, {
-    ...key,
-    ...{ targetPipelineId: progress.pipelineId, targetVersion: progress.version },
-    ...{ number: pull.number, note: progress.note },
+    ...outcome,
+    ...{ targetPipelineId: progress.pipelineId, targetVersion: progress.version, note: progress.note },
     ...{ silentNodes: progress.silentNodes, silentNodeCount: progress.silentNodeCount },
   });
   return 'ended';

@@ -21,6 +21,8 @@ import {
 
 const TransitionResult = Type.Object({ changed: Type.Boolean() });
 const PROMOTION_FIELDS = { requestId: Type.String(), environmentId: Type.String() };
+/** `pullRequestId`: the pull request whose outcome is recorded. */
+const OUTCOME_FIELDS = { ...PROMOTION_FIELDS, pullRequestId: Type.String() };
 const scope = (_ctx: unknown, input: { environmentId: string }) => ({
   teamId: null,
   environmentId: input.environmentId,
@@ -64,16 +66,20 @@ function recordAudit(
   });
 }
 
-/** @throws NOT_FOUND where the promotion no longer waits: another decision came first, and stays */
+/**
+ * @throws NOT_FOUND where the promotion no longer waits for this pull request: another decision or another request came first,
+ * and stays
+ */
 async function endAwaiting(
   ctx: MutationContext,
-  requestId: string,
-  change: Partial<PromotionChange>,
+  { requestId, pullRequestId }: { requestId: string; pullRequestId: string },
+  change: (promotion: PromotionRecord) => Partial<PromotionChange>,
   metadata: Record<string, unknown>,
 ): Promise<{ changed: boolean }> {
   const promotion = await lockPromotion(ctx.db, requestId);
-  if (promotion?.status !== 'AWAITING_PR_MERGE') throw notFound('Promotion that waits for its pull request');
-  await updatePromotion(ctx.db, requestId, { lastError: null, ...change });
+  if (promotion?.status !== 'AWAITING_PR_MERGE' || promotion.pullRequestId !== pullRequestId)
+    throw notFound('Promotion that waits for this pull request');
+  await updatePromotion(ctx.db, requestId, { lastError: null, ...change(promotion) });
   recordAudit(ctx, promotion, metadata);
   await notifyUi(ctx, promotion);
   return { changed: true };
@@ -85,7 +91,7 @@ export const deployed = mutation({
   role: 'EDITOR',
   audit: 'promotion.deployed',
   input: Type.Object({
-    ...PROMOTION_FIELDS,
+    ...OUTCOME_FIELDS,
     targetPipelineId: Type.String(),
     targetVersion: Type.Union([Type.Integer(), Type.Null()]),
     number: Type.Integer(),
@@ -95,15 +101,17 @@ export const deployed = mutation({
   }),
   output: TransitionResult,
   scope,
-  run: (ctx, { requestId, targetPipelineId, targetVersion, number, silentNodes, silentNodeCount, note }) =>
+  run: (ctx, { targetPipelineId, targetVersion, number, silentNodes, silentNodeCount, note, ...key }) =>
     endAwaiting(
       ctx,
-      requestId,
-      {
+      key,
+      ({ snapshot, written }) => ({
         status: 'DEPLOYED',
         ...{ targetPipelineId, targetVersion, silentNodes, note: note },
+        // A later request may not have reached the branch. The next promotion is merged against what was.
+        snapshot: written ?? snapshot,
         deployedAt: new Date(ctx.clock.now()),
-      },
+      }),
       {
         pullRequest: number,
         version: targetVersion,
@@ -147,15 +155,15 @@ export const ended = mutation({
   summary: 'A promotion ends with its pull request, which was not merged',
   role: 'EDITOR',
   audit: 'promotion.ended',
-  input: Type.Object({ ...PROMOTION_FIELDS, number: Type.Integer(), note: Type.String() }),
+  input: Type.Object({ ...OUTCOME_FIELDS, number: Type.Integer(), note: Type.String() }),
   output: TransitionResult,
   scope,
-  run: (ctx, { requestId, number, note }) =>
+  run: (ctx, { number, note, ...key }) =>
     endAwaiting(
       ctx,
-      requestId,
+      key,
       // The clock of the database, because it is compared with `reopened_at`.
-      { status: 'CANCELLED', note: note, decidedAt: ctx.db.fn.now() },
+      () => ({ status: 'CANCELLED', note: note, decidedAt: ctx.db.fn.now() }),
       { pullRequest: number, note: note },
     ),
 });

@@ -2,6 +2,7 @@
 /** Promotions into environments that git describes: a branch, a pull request, and what becomes of them. */
 import { expect } from 'chai';
 import type { Static } from 'typebox';
+import { promotionTransitions } from '../../../controller/delivery/promotions/index.ts';
 import type {
   InitiatedPromotion,
   Promotion,
@@ -336,6 +337,65 @@ describe('a promotion into an environment that git describes', function () {
     expect(fault?.message).to.match(/ended just now; request this one again$/);
     expect(await row()).to.deep.equal(again.ended);
     expect((await initiate(pipelineId)).requestId).not.to.equal(requestId);
+  });
+
+  it('is not ended by the outcome of an earlier pull request, once it is requested again with another', async () => {
+    const { id: pipelineId } = await draw(soundGraph('.step = nonsense('));
+    const { requestId } = await initiate(pipelineId);
+    const first = await pullOf(requestId);
+    await mergeByHand(first.branch);
+    await complains(requestId, /^Merged, but not applied/);
+    const { nodes, edges } = soundGraph('.step = 1');
+    await places.editor.mutate('pipeline.saveGraph', { pipelineId, nodes, edges });
+    expect(await initiate(pipelineId)).to.include({ requestId, updated: true });
+    const second = await pullOf(requestId);
+    expect(second.branch).not.to.equal(first.branch);
+    const row = () =>
+      test.db('promotions').where({ id: requestId }).first('status', 'snapshot', 'pull_request_id', 'note');
+    const before = await row();
+    const outcome = {
+      ...{ requestId, environmentId: target.environmentId },
+      ...{ pullRequestId: first.id, number: first.number, note: null },
+    };
+    const ctx = test.controller.systemContext('promotions');
+    const ends = [
+      () => test.controller.execute(promotionTransitions.ended, ctx, { ...outcome, note: 'closed' }),
+      () =>
+        test.controller.execute(promotionTransitions.deployed, ctx, {
+          ...{ ...outcome, targetPipelineId: pipelineId, targetVersion: 1 },
+          ...{ silentNodes: [], silentNodeCount: 0 },
+        }),
+    ];
+    for (const end of ends) {
+      const error = await end().catch((reason: unknown) => reason);
+      expect(error).to.include({ code: 'NOT_FOUND' });
+      expect(await row()).to.deep.equal(before);
+    }
+    await mergeByHand(second.branch);
+    expect((await becomes(requestId, 'DEPLOYED')).pullRequest?.number).to.equal(second.number);
+  });
+
+  it('keeps what its branch held where the controller ended before it pushed a later request', async () => {
+    const file = `pipelines/${name}.yaml`;
+    const id = await applied(source, { [file]: manifest(name) });
+    const { requestId } = await initiate(id);
+    const { branch } = await pullOf(requestId);
+    const snapshot = async () =>
+      (await test.db('promotions').where({ id: requestId }).first('snapshot')).snapshot;
+    const pushed = await snapshot();
+    await applied(source, { [file]: manifest(name, { program: '.step = 2' }) });
+    // The row of the later request; its push did not happen.
+    const later = JSON.parse(JSON.stringify(pushed).replaceAll('.step = 1', '.step = 2'));
+    expect(later).not.to.deep.equal(pushed);
+    await test
+      .db('promotions')
+      .where({ id: requestId })
+      .update({ snapshot: JSON.stringify(later), updated_at: new Date() });
+    await mergeByHand(branch);
+    await becomes(requestId, 'DEPLOYED');
+    expect(await snapshot()).to.deep.equal(pushed);
+    const next = await pullOf((await initiate(id)).requestId);
+    expect(changed(next.branch)).to.deep.equal(['-        .step = 1', '+        .step = 2']);
   });
 
   it('takes no credential that is written out into git, and names where it stands', async () => {
