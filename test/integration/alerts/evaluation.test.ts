@@ -309,6 +309,50 @@ describe('evaluations of alert rules', function () {
     );
   });
 
+  it('go on with a pipeline that crashes once in a while, in a controller that has not seen it start', async () => {
+    const id = await rule({
+      ...{ metric: 'pipeline_crashed', condition: 'eq', threshold: 1, duration_seconds: 0 },
+      pipeline_id: pipelineIds[0],
+    });
+    const [sick, ...well] = nodes as [EnrolledNode, ...EnrolledNode[]];
+    const each = async (last = Number.POSITIVE_INFINITY) => {
+      const restarts = Math.min(Math.floor((clock.now() - START) / 45_000), last);
+      await report(sick, { pipeline: { restarts, pid: restarts + 1 } });
+      for (const node of well) await report(node);
+    };
+    const state = async () => (await events(id)).map(({ status, times }) => [status, times]);
+    await follow(90, () => each());
+    expect(await state()).to.deep.equal([['firing', 1]]);
+    clock.advance(5_000);
+    restart();
+    await each();
+    await evaluate();
+    await follow(150, () => each());
+    expect(await state()).to.deep.equal([['firing', 1]]);
+    await follow(120, () => each(5));
+    expect(await state()).to.deep.equal([['resolved', 1]]);
+  });
+
+  it('take no sum of rates that lacks a node, in a controller that begins to lead', async () => {
+    const id = await rule({ metric: 'error_rate', threshold: 29, duration_seconds: 0 });
+    const [late, ...often] = nodes as [EnrolledNode, ...EnrolledNode[]];
+    const reported = () => ({ pipeline: { errorsTotal: (clock.now() - START) / 100 } });
+    await follow(75, () => reportAll(reported()));
+    const before = await events(id);
+    expect(before.map(({ status }) => status)).to.deep.equal(['firing', 'firing']);
+    restart();
+    await evaluate();
+    sent = [];
+    await follow(150, async (second) => {
+      for (const node of often) await report(node, reported());
+      // Its other heartbeats move only the time when it was heard.
+      if (second % 60 === 45) await report(late, reported());
+      await platform.db('node_presence').update({ heard_at: new Date(clock.now()) });
+    });
+    expect(notices()).to.deep.equal([]);
+    expect((await events(id)).map(({ status }) => status)).to.deep.equal(['firing', 'firing']);
+  });
+
   it('find nothing in reports from before an outage, in which a condition may have ended', async () => {
     const memory = await rule({ metric: 'memory_usage' });
     const crashed = await rule({ metric: 'pipeline_crashed', condition: 'eq', threshold: 1 });

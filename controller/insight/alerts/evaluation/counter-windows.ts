@@ -20,6 +20,8 @@ export const WINDOW_MS = 60_000;
 const TOLERANCE_MS = 5_000;
 /** A shorter time says little of a rate. */
 const MIN_WINDOW_MS = 10_000;
+/** A window, and one evaluation: they come 15 s apart. */
+const FULL_MS = WINDOW_MS + 15_000;
 /** Large fleets store their counters once a minute. */
 const MAX_AGE_MS = 150_000;
 
@@ -35,6 +37,8 @@ export interface CounterWindows {
   observe(environmentId: string, readings: readonly CounterReading[], now: number): void;
   /** Whether its readings were followed for long enough that a rate that is not known has no readings. */
   isSettled(environmentId: string, now: number): boolean;
+  /** Whether its readings were followed for a whole window, so that growth within the last minute is known. */
+  isFull(environmentId: string, now: number): boolean;
   /** Growth per second on one node; null while it is not known. */
   rateOnNode(
     environmentId: string,
@@ -53,6 +57,7 @@ export function createCounterWindows(): CounterWindows {
   const environments = new Map<string, Points>();
   /** By environment, when the first readings came. */
   const followedSince = new Map<string, number>();
+  const followedMs = (environmentId: string, now: number) => now - (followedSince.get(environmentId) ?? now);
   return {
     observe(environmentId, readings, now) {
       if (!followedSince.has(environmentId)) followedSince.set(environmentId, now);
@@ -70,7 +75,8 @@ export function createCounterWindows(): CounterWindows {
       const points = environments.get(environmentId)?.get(pipelineId)?.get(nodeId);
       return points ? rateOf(points, COUNTERS.indexOf(counter), now) : null;
     },
-    isSettled: (environmentId, now) => now - (followedSince.get(environmentId) ?? now) >= MAX_AGE_MS,
+    isSettled: (environmentId, now) => followedMs(environmentId, now) >= MAX_AGE_MS,
+    isFull: (environmentId, now) => followedMs(environmentId, now) >= FULL_MS,
     forget(environmentId) {
       environments.delete(environmentId);
       followedSince.delete(environmentId);

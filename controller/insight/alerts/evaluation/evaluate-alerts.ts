@@ -56,6 +56,7 @@ export async function evaluateAlerts(
       rateOnNode: (pipelineId, nodeId, counter) =>
         windows.rateOnNode(environmentId, pipelineId, nodeId, counter, now),
       ratesSettled: windows.isSettled(environmentId, now),
+      windowsFull: windows.isFull(environmentId, now),
       listeningSince: ctx.services.listeningSince(),
     },
     now,

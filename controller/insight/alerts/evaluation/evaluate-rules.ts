@@ -92,7 +92,7 @@ export async function evaluateRules(
   for (const rule of known.rules) {
     const knowsRule = isKnown.has(rule.id);
     const counts = { ruleId: rule.id, series: 0, withValue: 0, pending: 0, firing: 0 };
-    for (const { subject, value } of seriesOf(rule, observation)) {
+    for (const { subject, value, isEarly } of seriesOf(rule, observation)) {
       waiting += 1;
       if (waiting % SERIES_AT_ONCE === 0) await setImmediate();
       counts.series += 1;
@@ -106,7 +106,7 @@ export async function evaluateRules(
       if (!event && !before && (typeof value !== 'number' || !holds(rule, value))) continue;
       unseen.delete(key);
       const { state, transition } = step(rule, before ?? NO_STATE, {
-        value,
+        value: isEarly && (event || before) ? 'unknown' : value,
         open: event?.times ?? null,
         now,
       });

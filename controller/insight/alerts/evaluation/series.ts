@@ -19,6 +19,8 @@ export const subjectKey = ({ node, pipeline }: Subject): string =>
 export interface Series {
   subject: Subject;
   value: Value;
+  /** It is too early to end anything by this value. */
+  isEarly?: boolean;
 }
 
 export interface Observation {
@@ -27,6 +29,8 @@ export interface Observation {
   rateOnNode(pipelineId: string, nodeId: string, counter: Counter): number | null;
   /** Whether rates have been followed for long enough that a missing one means that there is none. */
   ratesSettled: boolean;
+  /** Whether all growth within the last minute is known. */
+  windowsFull: boolean;
   /** From when this controller has heard all heartbeats, in milliseconds since 1970. */
   listeningSince: number;
 }
@@ -102,14 +106,12 @@ function* crashSeries(rule: WatchedBy, observation: Observation): Generator<Seri
     for (const cell of status.cells) {
       const pipeline = pipelines[cell.pipelineIndex];
       if (!pipeline || (watched !== null && cell.pipelineIndex !== watched)) continue;
-      yield {
-        subject: { node, pipeline },
-        value: silent
-          ? null
-          : status.overdue
-            ? 'unknown'
-            : hasCrashed(cell.status, observation.rateOnNode(pipeline.id, node.id, 'restarts')),
-      };
+      const value = silent
+        ? null
+        : status.overdue
+          ? 'unknown'
+          : hasCrashed(cell.status, observation.rateOnNode(pipeline.id, node.id, 'restarts'));
+      yield { subject: { node, pipeline }, value, isEarly: value === 0 && !observation.windowsFull };
     }
   }
 }
@@ -123,6 +125,8 @@ function* rateSeries(rule: WatchedBy, observation: Observation): Generator<Serie
   const { pipelines, nodes } = observation.cells;
   const counter = rule.metric === 'error_rate' ? 'errors' : 'discarded';
   const sums = new Array<number | null>(pipelines.length).fill(null);
+  /** Indexes of pipelines whose sum lacks a node. */
+  const partial = new Set<number>();
   for (const status of nodes) {
     if (isSilent(status)) continue;
     for (const { pipelineIndex: index } of status.cells) {
@@ -130,11 +134,13 @@ function* rateSeries(rule: WatchedBy, observation: Observation): Generator<Serie
       if (!pipeline || (watched !== null && index !== watched)) continue;
       const rate = observation.rateOnNode(pipeline.id, status.node.id, counter);
       if (rate !== null) sums[index] = (sums[index] ?? 0) + rate;
+      else if (!observation.ratesSettled) partial.add(index);
     }
   }
   const missing = observation.ratesSettled ? null : 'unknown';
   for (const [index, { id, name, isDraft }] of pipelines.entries()) {
     if (isDraft || (watched !== null && index !== watched)) continue;
-    yield { subject: { node: null, pipeline: { id, name } }, value: sums[index] ?? missing };
+    const value = partial.has(index) ? 'unknown' : (sums[index] ?? missing);
+    yield { subject: { node: null, pipeline: { id, name } }, value };
   }
 }

@@ -28,7 +28,9 @@ export async function previewRule(
 ): Promise<RulePreview> {
   const cells = await readCells(ctx, environmentId);
   const watched = { metric: rule.metric, pipelineId: rule.pipelineId ?? null };
-  const observation = { cells, rateOnNode: () => null, ratesSettled: true, listeningSince: 0 };
+  const observation = {
+    ...{ cells, rateOnNode: () => null, ratesSettled: true, windowsFull: true, listeningSince: 0 },
+  };
   const subjects = new Map<string, Subject>();
   for (const { subject } of seriesOf(watched, observation)) subjects.set(subjectKey(subject), subject);
   const nodes = limited([...subjects.values()].flatMap(({ node }) => node?.id ?? []));
