@@ -3,7 +3,13 @@ import { expect } from 'chai';
 import { endpointDeliveryOperations } from '../../../controller/insight/notifications/index.ts';
 import { manualClock } from '../../../reconcilers/loops/clock.ts';
 import { use } from '../../support/harness/use.ts';
-import { HOUR, MINUTE, SECOND, useNotificationScene } from '../../support/scenes/notifications.ts';
+import {
+  HOUR,
+  MINUTE,
+  type NotificationScene,
+  SECOND,
+  useNotificationScene,
+} from '../../support/scenes/notifications.ts';
 import { findAlertmanager, startAlertmanager } from '../../support/servers/alertmanager.ts';
 
 (findAlertmanager() === null ? describe.skip : describe)('Alertmanager', () => {
@@ -66,6 +72,19 @@ import { findAlertmanager, startAlertmanager } from '../../support/servers/alert
     expect((await scene.deliveries(id)).filter((row) => row.repeats)).to.have.length(3);
   });
 
+  it('keeps an alert whose beginning is sent once more after its first end', async () => {
+    startAgo(6 * HOUR);
+    const { id } = await scene.teamEndpoint(alertmanager.url, { format: 'alertmanager' });
+    const loop = await scene.loop();
+    await scene.enqueue(scene.notice({ nodeName: 'goes on' }));
+    await scene.advance(loop, 5 * HOUR, 30 * MINUTE);
+    const firing = async () => (await alertmanager.alerts()).map(({ labels }) => labels.node);
+    expect(await firing()).to.include('goes on');
+    await redeliverFirst(scene, id);
+    await loop.idle();
+    expect(await firing()).to.include('goes on');
+  });
+
   it('takes a test, which ends by itself', async () => {
     const { id } = await scene.teamEndpoint(alertmanager.url, { format: 'alertmanager' });
     const outcome = await scene.scene.execute(endpointDeliveryOperations.testDelivery, scene.context(), {
@@ -76,3 +95,37 @@ import { findAlertmanager, startAlertmanager } from '../../support/servers/alert
     expect((await alertmanager.alerts()).map(({ labels }) => labels.alertname)).to.include('Busy CPU');
   });
 });
+
+describe('a delivery to Alertmanager', () => {
+  const scene = useNotificationScene();
+
+  it('that is sent once more ends 4 hours from then, and only while all its alerts are open', async () => {
+    const receiver = await scene.receiver();
+    const { id } = await scene.teamEndpoint(receiver.url, { format: 'alertmanager' });
+    const loop = await scene.loop();
+    const [stays, ends] = [scene.notice({ nodeName: 'stays' }), scene.notice({ nodeName: 'ends' })];
+    await scene.enqueue(stays, ends);
+    await scene.advance(loop, 5 * HOUR, 30 * MINUTE);
+    await redeliverFirst(scene, id);
+    await loop.idle();
+    const alerts: { labels: { node: string }; endsAt: string }[] = JSON.parse(
+      receiver.messages.at(-1)?.body ?? '[]',
+    );
+    const end = new Date(scene.clock.now() + 4 * HOUR).toISOString();
+    expect(alerts.map(({ labels, endsAt }) => [labels.node, endsAt])).to.deep.equal([
+      ['stays', end],
+      ['ends', end],
+    ]);
+    await scene.enqueue(scene.resolved(ends));
+    await scene.advance(loop, 15 * SECOND);
+    const error = await redeliverFirst(scene, id).catch((reason: unknown) => reason);
+    expect(error).to.include({ code: 'PRECONDITION_FAILED' });
+  });
+});
+
+async function redeliverFirst(scene: NotificationScene, endpointId: string): Promise<void> {
+  const [first] = await scene.deliveries(endpointId);
+  await scene.scene.execute(endpointDeliveryOperations.redeliver, scene.context(), {
+    ...{ deliveryId: first?.id ?? '', teamId: scene.teamId },
+  });
+}

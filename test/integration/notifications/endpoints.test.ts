@@ -141,6 +141,24 @@ describe('webhook endpoints', () => {
       ...{ fired_at: new Date(), notice: '{}' },
     });
     expect(await fault('old-resolved')).to.match(/^412 Alerts of this rule are open again/);
+    const alertmanager = await create({ name: 'Alertmanager', format: 'alertmanager' });
+    const grouped = { ...made, endpoint_id: alertmanager.id, format: 'alertmanager', body: '{}', total: 2 };
+    await test.db('notification_deliveries').insert([
+      { ...grouped, id: 'group-firing', kind: 'firing' },
+      { ...grouped, id: 'group-resolved', kind: 'resolved' },
+      { ...grouped, id: 'other-resolved', kind: 'resolved' },
+    ]);
+    const event = { position: 0, notice: '{}' };
+    await test.db('notification_delivery_events').insert([
+      { ...event, delivery_id: 'group-firing', event_id: 'e', status: 'firing' },
+      { ...event, delivery_id: 'group-firing', event_id: 'ended', status: 'firing' },
+      { ...event, delivery_id: 'group-resolved', event_id: 'e', status: 'resolved' },
+      { ...event, delivery_id: 'group-resolved', event_id: 'ended', status: 'resolved' },
+      { ...event, delivery_id: 'other-resolved', event_id: 'ended', status: 'resolved' },
+    ]);
+    expect(await fault('group-firing')).to.match(/^412 An alert of this delivery is not open any more/);
+    expect(await fault('group-resolved')).to.match(/^412 An alert of this delivery is open again/);
+    expect(await fault('other-resolved')).to.match(/^200/);
     await test.db('notification_open_events').delete();
   });
 

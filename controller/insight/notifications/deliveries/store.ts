@@ -80,6 +80,17 @@ export async function countOpen(db: Knex, ruleId: string): Promise<number> {
   return Number(row?.count ?? 0);
 }
 
+/** The alerts of a delivery, and those of them that are open. */
+export async function countEvents(db: Knex, deliveryId: string): Promise<{ total: number; open: number }> {
+  const { rows } = await db.raw<{ rows: { total: number; open: number }[] }>(
+    `SELECT count(*)::int AS total, count(o.event_id)::int AS open
+     FROM notification_delivery_events e LEFT JOIN notification_open_events o ON o.event_id = e.event_id
+     WHERE e.delivery_id = ?`,
+    [deliveryId],
+  );
+  return rows[0] ?? { total: 0, open: 0 };
+}
+
 /** From here on no notice joins, and every try sends the same. */
 export async function setBody(
   tx: Knex,
@@ -148,8 +159,12 @@ export async function deleteDelivery(tx: Knex, id: string): Promise<void> {
   await tx('notification_deliveries').where({ id }).delete();
 }
 
-/** Queues it once more with the tries of a new one. What was never tried may still be joined. */
-export async function requeue(tx: Knex, id: string, at: Date): Promise<void> {
+/** Queues it once more with the tries of a new one. What was never tried may still be joined. `again`: rendered once more. */
+export async function requeue(
+  tx: Knex,
+  id: string,
+  { at, again }: { at: Date; again: boolean },
+): Promise<void> {
   await tx('notification_deliveries')
     .where({ id })
     .update({
@@ -158,6 +173,7 @@ export async function requeue(tx: Knex, id: string, at: Date): Promise<void> {
       next_at: at,
       finished_at: null,
       last_error: null,
+      ...(again ? { body: null, format: null } : {}),
     });
 }
 
