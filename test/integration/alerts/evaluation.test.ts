@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { createSnapshots } from '../../../controller/fleet/status/index.ts';
 import { createCounterWindows, evaluateAlerts } from '../../../controller/insight/alerts/index.ts';
-import type { AlertNotice } from '../../../controller/insight/notifications/index.ts';
+import { type AlertNotice, enqueueNotices } from '../../../controller/insight/notifications/index.ts';
 import type { Context, Services } from '../../../controller/platform/operation/context.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { type ManualClock, manualClock } from '../../../reconcilers/loops/clock.ts';
@@ -91,7 +91,10 @@ describe('evaluations of alert rules', function () {
     statuses.drop();
     return evaluateAlerts(ctx, environmentId, {
       windows,
-      notify: async (_, notices) => void sent.push(...notices),
+      notify: async (inside, notices) => {
+        sent.push(...notices);
+        await enqueueNotices(inside, notices);
+      },
     });
   };
   /** Evaluates every 15 s; `each` reports before each evaluation. */
@@ -431,6 +434,22 @@ describe('evaluations of alert rules', function () {
     await platform.db('nodes').where({ id: second.nodeId }).update({ maintenance: true });
     await follow(60, () => usage(10));
     expect(notices()).to.deep.equal([`firing ${second.nodeId}`, `resolved ${second.nodeId}`]);
+  });
+
+  it('send the end with the names of environment and team with which the beginning was sent', async () => {
+    await rule({ metric: 'memory_usage', duration_seconds: 0 });
+    const used = (memoryUsedBytes: number) => reportAll({ host: { memoryUsedBytes, memoryTotalBytes: 100 } });
+    await follow(15, () => used(99));
+    const [began] = sent;
+    await platform.db('environments').where({ id: environmentId }).update({ name: 'renamed' });
+    await platform.db('teams').where({ id: began?.team.id }).update({ name: 'renamed too' });
+    await follow(60, () => used(1));
+    const ends = sent.filter(({ status }) => status === 'resolved');
+    expect(ends).to.have.length(3);
+    for (const { environment, team } of ends)
+      expect({ environment, team }).to.deep.equal({ environment: began?.environment, team: began?.team });
+    const open = platform.db('notification_open_events').where({ environment_id: environmentId });
+    expect(await open).to.deep.equal([]);
   });
 
   it('resolve the events of rules that are deleted or disabled, and of nodes that are gone', async () => {
