@@ -1,6 +1,6 @@
 /**
  * Restores a backup: everything is verified, then loaded beside what is in use, then swapped in one transaction. Until that
- * commits nothing has changed, and what was made is removed again.
+ * commits nothing has changed, and what was made is removed again, by the next start at the latest.
  */
 import { createWriteStream, existsSync, type WriteStream } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
@@ -19,6 +19,7 @@ import { type ArchiveManifest, bytesOf, rowsOf } from '../archive/manifest.ts';
 import { damaged, readArchive } from '../archive/read-archive.ts';
 import { sha256, verifyArchive } from '../archive/verify-archive.ts';
 import { unbundle } from '../repository/bundle.ts';
+import { readLastRestore } from '../runs/last-restore-store.ts';
 import { updateRemainder } from '../runs/runs-store.ts';
 import { beginLoading, createSchema, dropSchema, type Loader } from './load-store.ts';
 import { finishRepository, gitFolder, pendingGitdir } from './pending-repository.ts';
@@ -73,9 +74,11 @@ export async function restoreArchive(options: RestoreOptions): Promise<string | 
     signal.throwIfAborted();
     await swap(options, verified, { schema, jobs });
   } catch (error) {
-    await dropSchema(db, schema).catch(() => {});
-    await rm(pendingGitdir(dataDir, id), { recursive: true, force: true });
-    throw error;
+    const outcome = await readOutcome(db, id);
+    if (outcome !== 'committed') await dropSchema(db, schema).catch(() => {});
+    // Where it is not known, the next start knows it.
+    if (outcome === 'rolled back') await rm(pendingGitdir(dataDir, id), { recursive: true, force: true });
+    if (outcome !== 'committed') throw error;
   } finally {
     await rm(bundle, { force: true });
   }
@@ -85,6 +88,13 @@ export async function restoreArchive(options: RestoreOptions): Promise<string | 
     await dropSchema(db, old).catch(() => {});
   return left;
 }
+
+/** A connection that breaks during the commit does not say what became of it; the tables do. */
+const readOutcome = (db: Knex, id: string): Promise<'committed' | 'rolled back' | 'unknown'> =>
+  readLastRestore(db).then(
+    (last) => (last?.id === id ? 'committed' : 'rolled back'),
+    () => 'unknown',
+  );
 
 /** What is left is written under the same lock: a start that finishes it takes the sentence back. */
 async function putRepository(db: Knex, dataDir: string, id: string): Promise<string | null> {

@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { Knex } from 'knex';
 import { createArchive } from '../../../../controller/backups/archive/create-archive.ts';
 import { readArchive } from '../../../../controller/backups/archive/read-archive.ts';
 import { writeArchive } from '../../../../controller/backups/archive/write-archive.ts';
@@ -47,17 +48,20 @@ export interface RestoreInto {
   dataDir?: string;
   /** In the transaction of the swap. */
   finish?: () => Promise<void>;
+  /** The database as the restore sees it. */
+  seen?: (db: Knex) => Knex;
 }
 
 /** Answers the run's id. */
 export async function restoreInto(archive: Buffer, given: RestoreInto): Promise<string> {
-  const { databaseUrl, keyring, finish = async () => {} } = given;
+  const { databaseUrl, keyring, finish = async () => {}, seen = (own: Knex) => own } = given;
   const dataDir = given.dataDir ?? mkdtempSync(join(tmpdir(), 'headgate-restore-'));
   const db = connect(databaseUrl, { poolSize: 2, name: 'headgate-backup' });
   const id = newId();
   try {
     await restoreArchive({
-      ...{ id, filename: 'a.tar.gz', at: new Date(), databaseUrl, db, keyring, dataDir, signal, finish },
+      ...{ id, filename: 'a.tar.gz', at: new Date(), databaseUrl, keyring, dataDir, signal, finish },
+      db: seen(db),
       bus: createBus({ url: databaseUrl, log: createLogger('silent') }),
       open: async () => Readable.from([archive]),
       progress: silence,
