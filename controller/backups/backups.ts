@@ -62,9 +62,13 @@ export function createBackups(options: BackupsOptions): Backups {
     const db = connect(databaseUrl, { poolSize: 4, name: 'headgate-backup' });
     const reporter = createReporter({ db, bus, clock, runId: id, onChange: how.onProgress });
     try {
-      const run = await findRun(db, id);
-      if (!run) return;
-      const held = await withRunLock(db, () => work(db, run, reporter, how));
+      const held = await withRunLock(db, async () => {
+        // The leader may have failed it, where this process was paused before it took the lock.
+        const run = await findRun(db, id);
+        if (run?.status === 'RUNNING') await work(db, run, reporter, how);
+        else
+          log.warn({ run: id, status: run?.status ?? null }, 'a backup or restore had ended before it began');
+      });
       if (!held) throw conflict('Another process is making or restoring a backup; wait for its end');
     } catch (error) {
       const reason = stopping.signal.aborted ? STOPPED : reasonOf(error);

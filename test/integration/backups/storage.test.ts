@@ -258,6 +258,11 @@ describe('where and when backups are made', function () {
     const run = await test.db('backup_runs').where({ id }).first();
     expect(run).to.include({ status: 'FAILED' });
     expect(run?.error).to.match(/The controller that did this ended/);
+    // It was only paused, and goes on.
+    await test.controller.systemContext('paused').services.backups.run(id);
+    expect(await test.db('backup_runs').where({ id }).first()).to.deep.equal(run);
+    const made = await (await test.root()).query<BackupEntry[]>('settings.listBackups');
+    expect(made.map(({ filename }) => filename)).not.to.include(run?.filename);
   });
 
   it('are made, verified and restored by the command line beside a running controller', async () => {
