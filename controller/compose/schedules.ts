@@ -17,6 +17,7 @@ import { maintainMetricDays, packMinutes } from '../insight/telemetry/index.ts';
 import type { Context } from '../platform/operation/context.ts';
 import { messageOf } from '../platform/operation/errors.ts';
 import type { Execute } from '../platform/operation/operation.ts';
+import { unlockAbandonedJobs } from '../platform/runtime/jobs.ts';
 import type { Lease } from '../platform/runtime/lease.ts';
 import { createSchedules } from '../platform/runtime/schedules.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -74,6 +75,13 @@ export function startSchedules(options: SchedulesOptions): void {
   everyFenced('merged recommendations', '*/5 * * * * *', (ctx) => recordMergedRecommendations(ctx, execute));
   everyFenced(BACKUP_SCHEDULE, '12,42 * * * * *', (ctx) => startDueBackup(ctx, execute));
   everyFenced('abandoned backups', '*/15 * * * * *', failAbandonedRuns);
+  everyFenced('abandoned jobs', '33 * * * * *', (ctx) =>
+    ctx.db.transaction(async (tx) => {
+      await ctx.fence?.(tx);
+      const runners = await unlockAbandonedJobs(tx);
+      if (runners.length > 0) ctx.log.warn({ runners }, 'jobs of controllers that ended are done by others');
+    }),
+  );
   for (const { name, cron, run } of SWEEPS) everyFenced(name, cron, run);
   schedules.every('audit head', '0 7 * * * *', () => logAuditHead(systemContext('audit head')));
   schedules.every('idempotent answers', '0 29 * * * *', () => deleteOldResponses(db));

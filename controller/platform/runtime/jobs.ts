@@ -165,6 +165,22 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => {});
 }
 
+/**
+ * More than any job takes: it fetches a mirror (4 minutes), writes to it, and asks a forge (30 s a request). A job that is
+ * still under way is done twice, which its handler allows.
+ */
+const ABANDONED_MINUTES = 15;
+
+/** Lets jobs of controllers that were killed be done by others; the queue itself waits four hours. Answers the names of their runners. */
+export async function unlockAbandonedJobs(db: Knex): Promise<string[]> {
+  const ids: string[] = await db(`${JOBS_SCHEMA}.jobs`)
+    .whereRaw('locked_at < now() - make_interval(mins => ?)', [ABANDONED_MINUTES])
+    .distinct()
+    .pluck('locked_by');
+  if (ids.length > 0) await db.raw(`SELECT ${JOBS_SCHEMA}.force_unlock_workers(?)`, [ids]);
+  return ids;
+}
+
 /** Deletes jobs that failed for the last time before `before`. At most `limit`; answers how many. */
 export async function deleteFailedJobs(tx: Knex, before: Date, limit: number): Promise<number> {
   const { rowCount } = await tx.raw<{ rowCount: number }>(

@@ -4,7 +4,12 @@ import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { connect } from '../../../controller/database/connect.ts';
-import { createJobs, type JobHandler, type Jobs } from '../../../controller/platform/runtime/jobs.ts';
+import {
+  createJobs,
+  type JobHandler,
+  type Jobs,
+  unlockAbandonedJobs,
+} from '../../../controller/platform/runtime/jobs.ts';
 import { createLogger } from '../../../controller/platform/runtime/logger.ts';
 import { type TestDatabase, testDatabase } from '../../support/harness/postgres.ts';
 import { logInto } from '../../support/harness/recorded-log.ts';
@@ -126,6 +131,26 @@ describe('jobs', function () {
       timeoutMs: 15_000,
     });
     await until(async () => (await waiting()) === 0, { what: 'the queue to be empty' });
+  });
+
+  it('of a controller that was killed are done by another one, once no job takes that long', async () => {
+    const locked = async (name: string, minutes: number) =>
+      db.transaction(async (tx) => {
+        await jobs.add(tx, 'work', { name }, { key: name });
+        await tx('graphile_worker._private_jobs')
+          .where({ key: name })
+          .update({
+            ...{ locked_by: `runner of ${name}`, attempts: 1 },
+            locked_at: tx.raw('now() - make_interval(mins => ?)', [minutes]),
+          });
+      });
+    await locked('abandoned', 16);
+    await locked('under way', 14);
+    expect(await unlockAbandonedJobs(db)).to.deep.equal(['runner of abandoned']);
+    await untilDone(['abandoned']);
+    const holders = () => db('graphile_worker.jobs').pluck('locked_by');
+    await until(async () => (await holders()).length === 1, { what: 'the other one to be left' });
+    expect(await holders()).to.deep.equal(['runner of under way']);
   });
 
   it('hold nothing of their handlers once they have stopped', async () => {
