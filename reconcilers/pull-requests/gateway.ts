@@ -85,10 +85,10 @@ export function createPullRequestGateway({ forges, resolve }: PullRequestGateway
       try {
         return (await handle.remove({ ref: `refs/heads/${branch}`, expect: headSha }, ctx.signal)) === 'ok';
       } catch (error) {
-        // The pull request is merged; a branch that stays does no harm.
+        // The pull request is over, or was not opened; a branch that stays does no harm.
         ctx.log.warn(
           { branch, reason: messageOf(error) },
-          'the branch of a merged pull request could not be deleted',
+          'a branch without an open pull request could not be deleted',
         );
         return false;
       }

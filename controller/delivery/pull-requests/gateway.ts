@@ -82,7 +82,7 @@ export interface PullRequestGateway {
    * @throws CONFLICT when the head moved, or both sides changed the same lines; PRECONDITION_FAILED when the method does not fit
    */
   merge(ctx: Context, binding: Binding, pull: PullRequestRecord, how: Merge): Promise<Merged>;
-  /** Deletes the branch of one that is over, if its head is unchanged. False: it stays. */
+  /** Deletes the branch of one that is over or was not opened, if its head is unchanged. False: it stays. */
   removeBranch(
     ctx: Context,
     binding: Binding,

@@ -10,7 +10,7 @@ import { authorOf, identityOf, messageOf } from '../commit/commit-message.ts';
 import { hostOf, type RepositoryLocation, wake } from '../commit/workspace.ts';
 import { FOLDERS, slugOf, uniquePath } from '../manifest/file-names.ts';
 import { manifestText, schemaLine } from '../manifest/manifest-text.ts';
-import { baseOf } from './propose.ts';
+import { baseOf, openOnBranch } from './propose.ts';
 
 const SLUG = 50;
 
@@ -34,7 +34,7 @@ export async function proposeManifest(
     }),
   });
   if (!made) throw preconditionFailed('The branch already has this manifest');
-  const pull = await ctx.services.pullRequests.open(ctx, binding, {
+  const pull = await openOnBranch(place, {
     ...{ title: texts.title, body: texts.body, branch, base: binding.ref },
     ...{ headSha: made.sha, pushedSha: made.sha },
     subject: { kind: manifest.kind, name: manifest.name, objectId, operation },

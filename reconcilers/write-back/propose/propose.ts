@@ -7,6 +7,7 @@ import {
   pullRequestUrl,
   updatePullRequest,
 } from '../../../controller/delivery/pull-requests/index.ts';
+import type { Context } from '../../../controller/platform/operation/context.ts';
 import { conflict, preconditionFailed } from '../../../controller/platform/operation/errors.ts';
 import { newId } from '../../../controller/platform/operation/ids.ts';
 import { descends, resolveRef } from '../../source/index.ts';
@@ -135,13 +136,27 @@ function bodyOf(
 }
 
 function openNew(
-  { ctx, binding }: RepositoryLocation,
+  place: RepositoryLocation,
   { objectId, operation, before }: OwnedChange,
   { branch, sha, title, body }: { branch: string; sha: string; title: string; body: string },
 ): Promise<PullRequestRecord> {
-  return ctx.services.pullRequests.open(ctx, binding, {
-    ...{ title, body, branch, base: binding.ref, headSha: sha, pushedSha: sha },
+  return openOnBranch(place, {
+    ...{ title, body, branch, base: place.binding.ref, headSha: sha, pushedSha: sha },
     subject: { kind: before.kind, name: before.name, objectId, operation },
-    ...identityOf(ctx.actor),
+    ...identityOf(place.ctx.actor),
   });
+}
+
+/** For a branch that was pushed just now. Where it fails the branch is deleted again: the next try makes another one. */
+export async function openOnBranch(
+  { ctx, binding }: RepositoryLocation,
+  request: Parameters<Context['services']['pullRequests']['open']>[2],
+): Promise<PullRequestRecord> {
+  const { pullRequests } = ctx.services;
+  try {
+    return await pullRequests.open(ctx, binding, request);
+  } catch (error) {
+    await pullRequests.removeBranch(ctx, binding, request);
+    throw error;
+  }
 }

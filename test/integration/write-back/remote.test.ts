@@ -98,6 +98,21 @@ describe('changes by hand where the repository is on a git server', function () 
     expect(list.map(({ number, state }) => `${number} ${state}`)).to.deep.equal(['2 open', '1 closed']);
   });
 
+  it('leave no branch there where the pull request cannot be opened', async () => {
+    await policy('propose');
+    const branches = () => git(gitdir, 'for-each-ref', '--format=%(refname)').split('\n');
+    const before = branches();
+    await test.db('pull_requests').where({ state: 'open' }).update({ state: 'closed' });
+    await test.db.raw('ALTER TABLE pull_requests ADD CONSTRAINT none CHECK (false) NOT VALID');
+    try {
+      const answer = await refusal(places.editor, 'mutation', 'alert.updateRule', { id, threshold: 16 });
+      expect(answer).to.match(/^INTERNAL_SERVER_ERROR/);
+    } finally {
+      await test.db.raw('ALTER TABLE pull_requests DROP CONSTRAINT none');
+    }
+    expect(branches()).to.deep.equal(before);
+  });
+
   it('are refused in words where the server does not let us write, and no word is the password', async () => {
     await policy('commit');
     git(gitdir, 'config', 'http.receivepack', 'false');
