@@ -64,7 +64,8 @@ async function settle(
   const { ctx, repository, remote, signal } = options;
   const heads = await headsOf(options, open);
   if (heads === null) return false;
-  const now = JSON.stringify([base, open.map(({ id, branch }) => [id, heads.get(branch)])]);
+  // The rows too: who pushes writes a head later, and it may be an earlier one than that of the last pass.
+  const now = JSON.stringify([base, open.map(({ id, branch, headSha }) => [id, headSha, heads.get(branch)])]);
   if (memory.proposals === now) return false;
   const git = localGit(repository.gitdir, signal);
   const due = open.filter((pull) => isDue(pull, base, heads.get(pull.branch)));

@@ -98,6 +98,31 @@ describe('changes by hand where the repository is on a git server', function () 
     expect(list.map(({ number, state }) => `${number} ${state}`)).to.deep.equal(['2 open', '1 closed']);
   });
 
+  it('are examined again where the row has another head than the branch, though nothing was pushed', async () => {
+    const { admin, environmentId } = places;
+    const open = () => test.db('pull_requests').where({ state: 'open' }).first();
+    const { id: pullId, branch, head_sha: pushed } = await open();
+    const tip = git(gitdir, 'rev-parse', `refs/heads/${branch}`);
+    expect(pushed).to.equal(tip);
+    const passes = async () => {
+      const { last_pass_at: before } = await test.db('git_bindings').first('last_pass_at');
+      await admin.mutate('gitSync.syncNow', { environmentId });
+      await until(async () => (await test.db('git_bindings').first('last_pass_at')).last_pass_at > before, {
+        what: 'a pass',
+        everyMs: 50,
+      });
+    };
+    await passes();
+    await passes();
+    // By a writer that was slower than the push of somebody else.
+    await test
+      .db('pull_requests')
+      .where({ id: pullId })
+      .update({ head_sha: git(gitdir, 'rev-parse', `${tip}~1`) });
+    await passes();
+    expect((await open()).head_sha).to.equal(tip);
+  });
+
   it('leave no branch there where the pull request cannot be opened', async () => {
     await policy('propose');
     const branches = () => git(gitdir, 'for-each-ref', '--format=%(refname)').split('\n');
