@@ -229,6 +229,16 @@ describe('a notification', () => {
     await toggle();
     await loop.idle();
     expect(idsOf(receiver), 'no alert twice').to.deep.equal(['before', 'meanwhile']);
+    // The second one joins the message of the first, which is older than it.
+    await scene.enqueue(scene.notice({ eventId: 'first' }));
+    scene.clock.advance(5 * SECOND);
+    await scene.enqueue(scene.notice({ eventId: 'joins' }));
+    await scene.advance(loop, 15 * SECOND);
+    expect(receiver.taken.at(-1)?.data.total).to.equal(2);
+    await toggle();
+    await toggle();
+    await loop.idle();
+    expect(idsOf(receiver), 'no joined alert twice').to.deep.equal(['before', 'meanwhile', 'first']);
     await scene.db('alert_events').delete();
   });
 

@@ -50,8 +50,8 @@ export async function listUnsentOpen(db: Knex, subscriber: Subscriber): Promise<
        AND NOT EXISTS (SELECT 1 FROM alert_events e WHERE e.id = o.event_id
          AND (e.status <> 'firing' OR e.muted_by IS NOT NULL))
        AND NOT EXISTS (SELECT 1 FROM notification_deliveries d JOIN notification_delivery_events n ON n.delivery_id = d.id
-         WHERE d.endpoint_id = :id AND d.kind = 'firing' AND d.state = 'delivered' AND d.created_at >= o.fired_at
-           AND n.event_id = o.event_id)
+         WHERE d.endpoint_id = :id AND d.kind = 'firing' AND d.state = 'delivered' AND n.event_id = o.event_id
+           AND (n.notice->>'firedAt')::timestamptz >= o.fired_at)
      GROUP BY o.rule_id ORDER BY o.rule_id`,
     { id, teamId, environmentId, eventTypes: [...eventTypes] },
   );
