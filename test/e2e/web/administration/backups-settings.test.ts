@@ -76,9 +76,13 @@ describe('the settings of backups', function () {
     const button = dialog.getByRole('button', { name: 'Restore the backup' });
     expect(await button.isDisabled()).to.equal(true);
     await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
+    const starts = () => session.site.controller.output().split('Headgate listens').length;
+    const startsBefore = starts();
     await button.click();
     const restored = () => session.site.db('backup_runs').where({ kind: 'restore', status: 'COMPLETED' });
     await until(async () => (await restored()).length === 1, { what: 'the restore', timeoutMs: 60_000 });
+    // It starts again: before that it refuses connections, and looks at the restore once more.
+    await until(() => starts() > startsBefore, { what: 'the controller to start again', timeoutMs: 60_000 });
     // Sessions are in no backup: the page hears of that by itself, whatever the controller was doing when it asked.
     await page.getByLabel('Password').waitFor({ timeout: patient(60_000) });
     const left = 'The embedded repository is not in its place yet.';
